@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# ehunwind: build, test and install. One make, no recursion.
+#
+#   make                  libraries, tools and test programs, below $O (build/)
+#   make demo             set up, build, and check this machine's bash and libc
+#   make test             set up, build, run every test under prove
+#   make test T="elf cie" only these tests
+#   make fuzz             each fuzzer for FUZZ_TIME seconds (60); FUZZ=NAME for one
+#   make prove            Frama-C Eva over ehframe/ and arch/
+#   make stress           the long tests
+#   make bench            bench-static and bench-trace, each against libdw
+#   make core             the freestanding library and its own tests, nothing else
+#   make test-core        run those tests; with CROSS_COMPILE under qemu-user
+#   make install          to $(DESTDIR)$(PREFIX); PREFIX is /usr/local
+#   make clean            remove $O
+#
+# Variables: O=DIR, CC=gcc|clang, CFLAGS="-O2 -g", WERROR=1,
+# SAN=address,undefined (or thread), CROSS_COMPILE=s390x-linux-gnu-,
+# SETUP=no (install nothing). A change of any of them rebuilds what it concerns.
+# One test by hand: make build/selftests/elf.t && build/selftests/elf.t -v
+
+O	?= build
+PREFIX	?= /usr/local
+CFLAGS	?= -O2 -g
+version	:= 0.1.0
+ifeq ($(origin CC),default)
+CC	:= $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+AR	:= $(CROSS_COMPILE)ar
+endif
+
+# What there is. A new file needs no line here.
+core	:= $(wildcard ehframe/*.c arch/*.c unwind/*.c)
+harness	:= $(wildcard harness/*.c)
+testlib	:= $(wildcard selftests/lib*.c selftests/lib/*.c)
+tools	:= $(patsubst tools/%.c,$O/%,$(wildcard tools/ehunwind-*.c))
+ctests	:= $(patsubst %.c,$O/%.t,$(filter-out $(testlib),$(wildcard selftests/*.c)))
+core_t	:= $(filter $O/selftests/core_%,$(ctests))
+tests	:= $(sort $(ctests) $(wildcard selftests/*.t))
+fuzzers	:= $(patsubst selftests/fuzz/fuzz_%.c,$O/fuzz/%,$(wildcard selftests/fuzz/fuzz_*.c))
+core_o	:= $(core:%.c=$O/%.o)
+test_o	:= $(patsubst $O/%.t,$O/%.o,$(ctests)) $(testlib:%.c=$O/%.o)
+tool_o	:= $(tools:$O/%=$O/tools/%.o)
+objs	:= $(core_o) $(harness:%.c=$O/%.o) $(test_o) $(tool_o)
+run_t	:= $(if $T,$(foreach t,$T,$(filter $O/selftests/$t.t selftests/$t.t,$(tests))),$(tests))
+
+all: $O/libehunwind.a $O/libharness.a $(tools) $(ctests)
+core: $O/libehunwind.a $(core_t)
+
+# Flags. The core sees no libc header: -nostdinc leaves it the compiler's own.
+warn	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+warn	+= $(if $(WERROR),-Werror)
+san	:= $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+once	= $(eval $1 := $2)$2
+ccinc	= $(call once,ccinc,$(shell $(CC) -print-file-name=include))
+flags	= -std=gnu11 -iquote . $(warn) $(CFLAGS) $(san)
+frame	:= $(if $(SAN),,-Wframe-larger-than=1024)
+cflags	= $(flags) -D_GNU_SOURCE= -pthread
+freest	= $(flags) -ffreestanding -nostdinc -isystem $(ccinc) -Wconversion $(frame)
+$(core_o): cflags = $(freest)
+
+# libdwarf has no .pc file in Debian 12. An unused library leaves no trace.
+pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd \
+		2>/dev/null || echo -ldw -lelf -luring -lzstd))
+libs	= -Wl,--as-needed $(pkgs) -ldwarf -lm
+static	:= $(if $(CROSS_COMPILE),-static)
+link	= $(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+
+$O/%.o: %.c $O/.flags
+	@mkdir -p $(@D)
+	$(CC) $(cflags) -MMD -MP -c -o $@ $<
+
+$O/libehunwind.a: $(core_o) $O/.lists
+$O/libharness.a: $(harness:%.c=$O/%.o) $O/.lists
+$O/libselftests.a: $(testlib:%.c=$O/%.o) $O/.lists
+$O/%.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+
+$(core_t): $O/%.t: $O/%.o $O/libehunwind.a
+	$(link)
+$(filter-out $(core_t),$(ctests)): $O/%.t: $O/%.o $O/libselftests.a $O/libharness.a $O/libehunwind.a
+	$(link) $(libs)
+$(tools): $O/%: $O/tools/%.o $O/libharness.a $O/libehunwind.a
+	$(link) $(libs)
+# The recorder is copied into guests and other people's machines: no shared library.
+$O/ehunwind-record: static := $(if $(SAN),,-static)
+$O/ehunwind-record: libs = -luring -lzstd
+
+# Fuzzers have objects of their own: clang, sanitizers, coverage, the core as strict as above.
+fuzz_cc	:= clang -g -O1 -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harness:%.c=$O/%.o))
+$O/fuzz/%.o: %.c $O/.flags
+	@mkdir -p $(@D)
+	$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined $(cflags) -MMD -MP -c -o $@ $<
+$O/fuzz/all.a: $(fuzz_o) $O/.lists
+$(fuzzers): $O/fuzz/%: $O/fuzz/selftests/fuzz/fuzz_%.o $O/fuzz/all.a
+	$(fuzz_cc) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs)
+fuzzinc	= $(call once,fuzzinc,$(shell clang -print-file-name=include))
+$(core_o:$O/%=$O/fuzz/%): cflags = $(freest)
+$(core_o:$O/%=$O/fuzz/%): ccinc = $(fuzzinc)
+$(core_o:$O/%=$O/fuzz/%): frame =
+
+# A stamp changes only when what it says does: other flags, another list of files.
+$O/.flags: says = $(CC) $(CFLAGS) $(SAN) $(WERROR)
+$O/.lists: says = $(core) $(harness) $(testlib)
+$O/.flags $O/.lists: FORCE
+	@mkdir -p $(@D)
+	@echo '$(says)' | cmp -s - $@ || echo '$(says)' > $@
+
+# demo and test install what is missing before the first compiler run.
+setup:
+	@[ "$(SETUP)" = no ] || tools/setup --check >/dev/null || tools/setup
+ifneq ($(filter setup demo test,$(MAKECMDGOALS)),)
+$O/.flags $O/.lists: | setup
+endif
+
+env	= EHU_BUILD=$(abspath $O) EHU_SRC=. EHU_CC='$(CC)' EHU_SAN='$(SAN)' \
+	  EHU_TIMEOUT_SCALE=$(if $(CROSS_COMPILE),10,$(if $(SAN),5,1))
+qemu	= qemu-$(firstword $(subst -, ,$(CROSS_COMPILE)))-static
+test: $(if $T,$(tools),all) $(run_t)
+	@$(env) selftests/run $(run_t)
+test-core: core
+	@$(env) EHU_RUN='$(if $(CROSS_COMPILE),$(qemu))' selftests/run $(core_t)
+fuzz: $(if $(FUZZ),$(FUZZ:%=$O/fuzz/%),$(fuzzers))
+	@$(env) selftests/fuzz/run $(or $(FUZZ_TIME),60) $^
+demo: all
+	@$(env) tools/demo
+prove:
+	@$(env) $(call script,selftests/prove/run)
+stress bench-static bench-trace: all
+	@$(env) $(call script,tools/$@.sh)
+bench: bench-static bench-trace
+script	= $(if $(wildcard $1),$1,sh -c 'echo "make $@: this checkout has no $1" >&2; exit 1')
+
+lib	:= $(DESTDIR)$(PREFIX)/lib
+install: $O/libehunwind.a $(tools)
+	install -d $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $O/libehunwind.a $(lib)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' tools/ehunwind.pc.in \
+		> $(lib)/pkgconfig/ehunwind.pc
+	for h in $(wildcard ehframe/*.h arch/*.h unwind/*.h); do \
+		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/ehunwind/$$h || exit; done
+	for t in $(tools); do install $$t $(DESTDIR)$(PREFIX)/bin || exit; done
+	for m in $(wildcard docs/*.1); do \
+		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1 || exit; done
+
+help:
+	@sed -n '2d; /^#/!q; s/^# \{0,1\}//p' Makefile
+clean:
+	rm -rf $O
+
+.PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
+.PHONY: install help clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(objs:.o=.d) $(fuzz_o:.o=.d) $(fuzzers:$O/fuzz/%=$O/fuzz/selftests/fuzz/fuzz_%.d)
