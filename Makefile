@@ -2,7 +2,7 @@
 #
 # ehunwind: build, test and install. One make, no recursion.
 #
-#   make                  libraries, tools and test programs, below $O (build/)
+#   make -j2              libraries, tools and test programs, below $O (build/)
 #   make demo             set up, build, and check this machine's bash and libc
 #   make test             set up, build, run every test under prove
 #   make test T="elf cie" only these tests
@@ -41,9 +41,10 @@ core_t	:= $(filter $O/selftests/core_%,$(ctests))
 tests	:= $(sort $(ctests) $(wildcard selftests/*.t))
 fuzzers	:= $(patsubst selftests/fuzz/fuzz_%.c,$O/fuzz/%,$(wildcard selftests/fuzz/fuzz_*.c))
 core_o	:= $(core:%.c=$O/%.o)
+harn_o	:= $(harness:%.c=$O/%.o)
 test_o	:= $(patsubst $O/%.t,$O/%.o,$(ctests)) $(testlib:%.c=$O/%.o)
 tool_o	:= $(tools:$O/%=$O/tools/%.o)
-objs	:= $(core_o) $(harness:%.c=$O/%.o) $(test_o) $(tool_o)
+objs	:= $(core_o) $(harn_o) $(test_o) $(tool_o)
 run_t	:= $(if $T,$(foreach t,$T,$(filter $O/selftests/$t.t selftests/$t.t,$(tests))),$(tests))
 
 all: $O/libehunwind.a $O/libharness.a $(tools) $(ctests)
@@ -61,10 +62,10 @@ cflags	= $(flags) -D_GNU_SOURCE= -pthread
 freest	= $(flags) -ffreestanding -nostdinc -isystem $(ccinc) -Wconversion $(frame)
 $(core_o): cflags = $(freest)
 
-# libdwarf has no .pc file in Debian 12. An unused library leaves no trace.
-pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd \
-		2>/dev/null || echo -ldw -lelf -luring -lzstd))
-libs	= -Wl,--as-needed $(pkgs) -ldwarf -lm
+# A library that a program does not use leaves no trace in it.
+pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd zlib \
+		2>/dev/null || echo -ldw -lelf -luring -lzstd -lz))
+libs	= -Wl,--as-needed $(pkgs) -lm
 static	:= $(if $(CROSS_COMPILE),-static)
 link	= $(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 
@@ -72,8 +73,15 @@ $O/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
 	$(CC) $(cflags) -MMD -MP -c -o $@ $<
 
+# libdw and libdwarf have 34 function names in common. So a file of the harness with libdwarf in
+# its name is linked with libdwarf.a right away, and libdwarf's names end there.
+closed	= $(foreach o,$1,$(if $(findstring libdwarf,$o),$(o:.o=.closed.o),$o))
+%.closed.o: %.o
+	$(CC) -r -nostdlib -o $@ $< $(shell $(CC) -print-file-name=libdwarf.a)
+	$(CROSS_COMPILE)objcopy -w -L 'dw*' -L '_dwarf*' -L lookfor_name $@
+
 $O/libehunwind.a: $(core_o) $O/.lists
-$O/libharness.a: $(harness:%.c=$O/%.o) $O/.lists
+$O/libharness.a: $(call closed,$(harn_o)) $O/.lists
 $O/libselftests.a: $(testlib:%.c=$O/%.o) $O/.lists
 $O/%.a:
 	@mkdir -p $(@D)
@@ -92,11 +100,11 @@ $O/ehunwind-record: libs = -luring -lzstd
 
 # Fuzzers have objects of their own: clang, sanitizers, coverage, the core as strict as above.
 fuzz_cc	:= clang -g -O1 -fno-sanitize-recover=all -fno-omit-frame-pointer
-fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harness:%.c=$O/%.o))
+fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harn_o))
 $O/fuzz/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
 	$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined $(cflags) -MMD -MP -c -o $@ $<
-$O/fuzz/all.a: $(fuzz_o) $O/.lists
+$O/fuzz/all.a: $(call closed,$(fuzz_o)) $O/.lists
 $(fuzzers): $O/fuzz/%: $O/fuzz/selftests/fuzz/fuzz_%.o $O/fuzz/all.a
 	$(fuzz_cc) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs)
 fuzzinc	= $(call once,fuzzinc,$(shell clang -print-file-name=include))
@@ -149,7 +157,7 @@ install: $O/libehunwind.a $(tools)
 		install -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1 || exit; done
 
 help:
-	@sed -n '2d; /^#/!q; s/^# \{0,1\}//p' Makefile
+	@sed -n '/^#/!q; 3,$$s/^# \{0,1\}//p' Makefile
 clean:
 	rm -rf $O
 
