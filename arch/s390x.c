@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * s390x: big endian, a CFA biased by the register save area, GPRs parked in FPRs.
+ */
+#include "arch/arch.h"
+
+/*
+ * Register numbers: s390x ABI supplement 1.6, 1.5.1: 0-15 are r0-r15, 16-31 the FPRs in the
+ * order below. PSW mask and address (64, 65) are never named by a rule.
+ */
+enum { R11 = 11, R14 = 14, R15 = 15 };
+
+/* enum perf_event_s390_regs: r0-r15, f0-f15 in architectural order, mask, pc. */
+static const struct ehu_sample_reg sample[] = {
+	{ 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 }, { 7, 7 },
+	{ 8, 8 }, { 9, 9 }, { 10, 10 }, { 11, 11 }, { 12, 12 }, { 13, 13 }, { 14, 14 },
+	{ 15, 15 },
+	/* f0 f1 f2 .. f15 -> DWARF: f0 16, f2 17, f4 18, f6 19, f1 20, f3 21, f5 22, f7 23, .. */
+	{ 16, 16 }, { 17, 20 }, { 18, 17 }, { 19, 21 }, { 20, 18 }, { 21, 22 }, { 22, 19 },
+	{ 23, 23 }, { 24, 24 }, { 25, 28 }, { 26, 25 }, { 27, 29 }, { 28, 26 }, { 29, 30 },
+	{ 30, 27 }, { 31, 31 },
+	{ 33, EHU_SAMPLE_IP },
+};
+
+const struct ehu_arch ehu_arch_s390x = {
+	.name		= "s390x",
+	.e_machine	= 22,
+	.elf_class	= 2,
+	.abi = {
+		.word_size = 8, .addr_size = 8, .big_endian = true,
+		.reg_sp = R15, .reg_fp = R11, .reg_ra = R14, .sp_off = -160,
+	},
+	.sp_align	= 8,
+	.sample		= sample,
+	.nr_sample	= EHF_ARRAY_SIZE(sample),
+};

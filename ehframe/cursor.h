@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The bounded cursor: reads a window of a section front to back, each byte once, with the
+ * first failure kept.
+ */
+#ifndef EHFRAME_CURSOR_H
+#define EHFRAME_CURSOR_H
+
+#include "ehframe/abi.h"
+#include "ehframe/mem.h"
+#include "ehframe/stop.h"
+
+/* Bytes that one refill copies: most records fit, and a cache line is not read twice. */
+#define EHF_FETCH	64
+
+/* No fetch reaches over a multiple of this, the least page size: what follows may not be there. */
+#define EHF_PAGE	4096
+
+/**
+ * struct ehf_ctx - what every function that reads a section needs
+ * @mem: the memory that holds the section
+ * @abi: the machine
+ * @limits: bounds on the work
+ * @cost: counters, added to; never NULL
+ */
+struct ehf_ctx {
+	const struct ehf_mem *mem;
+	const struct ehf_abi *abi;
+	const struct ehf_limits *limits;
+	struct ehf_cost *cost;
+};
+
+/**
+ * struct ehf_cursor - a read position in a window of target memory
+ * @ctx: where the bytes come from and how to read numbers from them
+ * @p: the bytes at hand, p[0] is the byte at @base: @buf, or what ehf_mem->direct offered
+ * @i: index in @p of the next byte
+ * @n: bytes at hand within the window; @i <= @n
+ * @have: bytes at hand whether or not in the window; @n <= @have
+ * @base: target address of p[0]
+ * @end: one past the window; @base + @n <= @end
+ * @stop: the first failure; while it is set every read returns 0
+ * @buf: fetch-ahead buffer for sources without ->direct
+ *
+ * A cursor is not copied, for @p may point into it: a nested window narrows it in place
+ * (ehf_narrow(), ehf_widen()).
+ */
+struct ehf_cursor {
+	const struct ehf_ctx *ctx;
+	const u8 *p;
+	u32 i;
+	u32 n;
+	u32 have;
+	enum ehf_stop stop;
+	u64 base;
+	u64 end;
+	u8 buf[EHF_FETCH];
+};
+
+void ehf_open(struct ehf_cursor *c, const struct ehf_ctx *ctx, u64 start, u64 end);
+u64 ehf_narrow(struct ehf_cursor *c, u64 len);
+void ehf_widen(struct ehf_cursor *c, u64 end);
+u8 ehf_u8_slow(struct ehf_cursor *c);
+void ehf_skip(struct ehf_cursor *c, u64 len);
+u64 ehf_fixed(struct ehf_cursor *c, u32 len);
+u64 ehf_uleb(struct ehf_cursor *c);
+s64 ehf_sleb(struct ehf_cursor *c);
+u64 ehf_pointer(struct ehf_cursor *c, u8 enc, u64 datarel);
+u32 ehf_pointer_size(const struct ehf_abi *abi, u8 enc);
+bool ehf_read(const struct ehf_ctx *ctx, u64 addr, void *dst, u32 len);
+
+/* Sets the cursor's stop unless one is kept already; nothing is at hand after it. */
+static inline void ehf_fail(struct ehf_cursor *c, enum ehf_stop stop)
+{
+	if (!c->stop)
+		c->stop = stop;
+	c->n = c->i;
+	c->have = c->i;
+}
+
+/* The target address of the next byte. */
+static inline u64 ehf_pos(const struct ehf_cursor *c)
+{
+	return c->base + c->i;
+}
+
+/* True while a byte is left in the window and nothing has failed. */
+static inline bool ehf_more(const struct ehf_cursor *c)
+{
+	return c->i < c->n || (!c->stop && ehf_pos(c) < c->end);
+}
+
+/* Reads one byte; 0 with @c->stop set where there is none. */
+static inline u8 ehf_u8(struct ehf_cursor *c)
+{
+	if (ehf_likely(c->i < c->n))
+		return c->p[c->i++];
+	return ehf_u8_slow(c);
+}
+
+/* Truncates an address to the machine's address size. */
+static inline u64 ehf_addr(const struct ehf_abi *abi, u64 addr)
+{
+	return abi->addr_size == 4 ? (u32)addr : addr;
+}
+
+#endif /* EHFRAME_CURSOR_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * .eh_frame_hdr and its search table: from a pc to the FDE that covers it.
+ */
+#include "ehframe/lookup.h"
+
+#include "ehframe/dwarf.h"
+
+/*
+ * A table can be searched when its entries have one size. Relative to what is asked of the
+ * encoding again for each entry: pc-relative ones differ from field to field.
+ */
+static u32 table_field(const struct ehf_abi *abi, u8 enc)
+{
+	if (enc == DW_EH_PE_omit || enc & DW_EH_PE_indirect)
+		return 0;
+	switch (enc & DW_EH_PE_application) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_pcrel:
+	case DW_EH_PE_datarel:
+		return ehf_pointer_size(abi, enc);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * ehf_section_init() - read .eh_frame_hdr
+ * @ctx: memory, machine, limits, counters
+ * @s: the section; text range, @s->hdr and @s->hdr_end are given, or no header (@s->hdr is 0).
+ *	@s->eh_frame is taken from the header where it is 0, and must be what the header says
+ *	where both are there. @s->eh_frame_end bounds every record
+ *
+ * A header without a count or a table (DW_EH_PE_omit), or one whose entries have no fixed size,
+ * leaves @s->table 0: lookups then scan, if @s->scan allows it. Source: LSB 5.0, 10.6.2.
+ *
+ * Return: EHF_STOP_NONE; EHF_STOP_SECTION_MEMORY; EHF_STOP_BAD_HEADER for a version other than
+ * 1, an .eh_frame that it does not locate or locates elsewhere, or fields that are cut off;
+ * EHF_STOP_BAD_TABLE for a table that reaches beyond the header's end.
+ */
+enum ehf_stop ehf_section_init(const struct ehf_ctx *ctx, struct ehf_section *s)
+{
+	u8 version, frame_enc, count_enc, table_enc;
+	struct ehf_cursor c;
+	u64 eh_frame, count;
+	u32 size;
+
+	s->table = 0;
+	s->nr_fdes = 0;
+	s->table_enc = DW_EH_PE_omit;
+	s->entry_size = 0;
+	if (!s->hdr)
+		return s->eh_frame < s->eh_frame_end ? EHF_STOP_NONE : EHF_STOP_BAD_HEADER;
+	ehf_open(&c, ctx, s->hdr, s->hdr_end);
+	version = ehf_u8(&c);
+	frame_enc = ehf_u8(&c);
+	count_enc = ehf_u8(&c);
+	table_enc = ehf_u8(&c);
+	if (c.stop)
+		goto cut;
+	if (version != 1)
+		return EHF_STOP_BAD_HEADER;
+	if (frame_enc != DW_EH_PE_omit) {
+		eh_frame = ehf_pointer(&c, frame_enc, s->hdr);
+		if (c.stop)
+			goto cut;
+		if (s->eh_frame && s->eh_frame != eh_frame)
+			return EHF_STOP_BAD_HEADER;
+		s->eh_frame = eh_frame;
+	}
+	if (!s->eh_frame || s->eh_frame >= s->eh_frame_end)
+		return EHF_STOP_BAD_HEADER;
+	if (count_enc == DW_EH_PE_omit || table_enc == DW_EH_PE_omit)
+		return EHF_STOP_NONE;
+	count = ehf_pointer(&c, count_enc, s->hdr);
+	if (c.stop)
+		goto cut;
+	size = table_field(ctx->abi, table_enc);
+	if (!size)
+		return EHF_STOP_NONE;
+	if (count > (c.end - ehf_pos(&c)) / (2 * size))
+		return EHF_STOP_BAD_TABLE;
+	s->table = ehf_pos(&c);
+	s->nr_fdes = count;
+	s->table_enc = table_enc;
+	s->entry_size = (u8)(2 * size);
+	return EHF_STOP_NONE;
+cut:
+	return c.stop == EHF_STOP_SECTION_MEMORY ? c.stop : EHF_STOP_BAD_HEADER;
+}
+
+/* One field of a table entry, from its bytes. */
+static u64 field(const struct ehf_ctx *ctx, const struct ehf_section *s, const u8 *p, u64 addr)
+{
+	u32 size = s->entry_size / 2;
+	u64 v = 0;
+	u32 k;
+
+	for (k = 0; k < size; k++) {
+		if (ctx->abi->big_endian)
+			v = v << 8 | p[k];
+		else
+			v |= (u64)p[k] << (8 * (k & 7));
+	}
+	if ((s->table_enc & 0x08) && size < 8 && v >> (8 * size - 1))
+		v |= ~0ULL << (8 * size);
+	if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_datarel)
+		v += s->hdr;
+	else if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_pcrel)
+		v += addr;
+	return ehf_addr(ctx->abi, v);
+}
+
+/**
+ * ehf_entry_read() - read one entry of the search table
+ * @ctx: memory, machine, limits, counters
+ * @s: the section, which has a table
+ * @index: below @s->nr_fdes
+ * @entry: filled in
+ *
+ * Return: false where its bytes cannot be read.
+ */
+bool ehf_entry_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 index,
+		    struct ehf_entry *entry)
+{
+	u64 addr = s->table + index * s->entry_size;
+	u8 bytes[16] = { 0 };
+	u32 half = s->entry_size / 2;
+
+	if (half > 8 || !ehf_read(ctx, addr, bytes, 2 * half))
+		return false;
+	entry->start = field(ctx, s, bytes, addr);
+	entry->fde = field(ctx, s, bytes + half, addr + half);
+	return true;
+}
+
+/*
+ * The last entry whose start is not above @pc. Each probe is one read of an entry; a table
+ * that is not sorted gives some entry, which the FDE's own range then refutes.
+ */
+static enum ehf_stop search(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
+			    struct ehf_entry *best, struct ehf_found *found)
+{
+	u64 low = 0, high = s->nr_fdes;
+	struct ehf_entry e = { 0, 0 };
+	bool any = false;
+
+	while (low < high) {
+		u64 mid = low + (high - low) / 2;
+
+		found->steps++;
+		if (!ehf_entry_read(ctx, s, mid, &e))
+			return EHF_STOP_SECTION_MEMORY;
+		if (e.start <= pc) {
+			*best = e;
+			found->index = mid;
+			any = true;
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return any ? EHF_STOP_NONE : EHF_STOP_NO_FDE;
+}
+
+static enum ehf_stop find_by_table(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
+				   struct ehf_fde *fde, struct ehf_found *found)
+{
+	struct ehf_entry e = { 0, 0 };
+	enum ehf_stop stop;
+	u64 start;
+	u32 k;
+
+	found->by_table = true;
+	stop = search(ctx, s, pc, &e, found);
+	if (stop)
+		return stop;
+	start = e.start;
+	for (k = 0; k < EHF_MAX_EQUAL; k++) {
+		if (e.fde < s->eh_frame || e.fde >= s->eh_frame_end)
+			return EHF_STOP_BAD_TABLE;
+		stop = ehf_fde_parse_with(ctx, s, e.fde, &fde->cie, fde);
+		if (stop)
+			return stop;
+		if (fde->start != start)
+			return EHF_STOP_TABLE_MISMATCH;
+		if (pc < fde->range_end)
+			return EHF_STOP_NONE;
+		/* An empty range may hide the real one behind the same start. */
+		if (fde->range_end != start || !found->index)
+			return EHF_STOP_NO_FDE;
+		found->index--;
+		found->steps++;
+		if (!ehf_entry_read(ctx, s, found->index, &e))
+			return EHF_STOP_SECTION_MEMORY;
+		if (e.start != start)
+			return EHF_STOP_NO_FDE;
+	}
+	return EHF_STOP_LIMIT_SCAN;
+}
+
+/* First record that covers @pc, front to back; the terminator ends it. */
+static enum ehf_stop find_by_scan(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
+				  struct ehf_fde *fde, struct ehf_found *found)
+{
+	struct ehf_record rec = { 0 };
+	enum ehf_stop stop;
+	u64 addr = s->eh_frame;
+
+	while (addr < s->eh_frame_end) {
+		if (found->steps++ == ctx->limits->scan_records)
+			return EHF_STOP_LIMIT_SCAN;
+		stop = ehf_record_head(ctx, s, addr, &rec);
+		if (stop && rec.next == addr)
+			return stop;
+		if (!stop && rec.kind == EHF_RECORD_END)
+			break;
+		/* What is wrong with one FDE is no matter here unless it is the one. */
+		if (!stop && rec.kind == EHF_RECORD_FDE) {
+			stop = ehf_fde_parse_with(ctx, s, addr, &fde->cie, fde);
+			if (stop == EHF_STOP_SECTION_MEMORY)
+				return stop;
+			if (!stop && pc >= fde->start && pc < fde->range_end)
+				return EHF_STOP_NONE;
+		}
+		addr = rec.next;
+	}
+	return EHF_STOP_NO_FDE;
+}
+
+/**
+ * ehf_fde_find() - find the FDE that covers a pc
+ * @ctx: memory, machine, limits, counters
+ * @s: the section, as ehf_section_init() left it
+ * @pc: the address to look up (for a return address: that minus 1)
+ * @fde: filled in on success; @fde->cie must hold a CIE of this section or a zero address
+ *	before the call, and is not read again when it is the one
+ * @found: filled in: how it was found
+ *
+ * With a search table the FDE is that of the last entry whose start is not above @pc, as for
+ * libgcc and libdw; where entries share that start, one with an empty range is passed over.
+ * A miss in a table with entries is final: a gap must stay cheap.
+ *
+ * Return: EHF_STOP_NONE; EHF_STOP_NO_FDE; EHF_STOP_SECTION_MEMORY; EHF_STOP_BAD_TABLE;
+ * EHF_STOP_TABLE_MISMATCH; EHF_STOP_LIMIT_SCAN; or as ehf_fde_parse_with().
+ */
+enum ehf_stop ehf_fde_find(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
+			   struct ehf_fde *fde, struct ehf_found *found)
+{
+	*found = (struct ehf_found){ 0 };
+	if (pc < s->text_start || pc >= s->text_end)
+		return EHF_STOP_NO_FDE;
+	if (s->table && s->nr_fdes)
+		return find_by_table(ctx, s, pc, fde, found);
+	if (!s->scan)
+		return EHF_STOP_NO_FDE;
+	return find_by_scan(ctx, s, pc, fde, found);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The CFA program: executes the instructions of a CIE and an FDE up to a pc, or row by row.
+ */
+#ifndef EHFRAME_PROGRAM_H
+#define EHFRAME_PROGRAM_H
+
+#include "ehframe/lookup.h"
+#include "ehframe/row.h"
+
+/* What DW_CFA_remember_state saves: all rules, the CFA's included (DWARF 5, 6.4.2.4). */
+struct ehf_state {
+	struct ehf_cfa cfa;
+	struct ehf_rule rule[EHF_NR_TRACKED];
+	bool ra_signed;
+};
+
+/**
+ * struct ehf_program - a CFA program under way
+ * @c: the next instruction
+ * @ctx: memory, machine, limits, counters
+ * @fde: whose program it is
+ * @reg: DWARF numbers of FP, RA and SP, by enum ehf_tracked
+ * @insns: instructions executed, of CIE and FDE
+ * @depth: states on the remember stack
+ * @in_cie: the initial instructions are running
+ * @start: first address of the row that is being built
+ * @loc: address from which what is executed now holds
+ * @now: the rules so far
+ * @initial: the rules after the CIE's instructions, for DW_CFA_restore
+ * @stack: remembered states
+ */
+struct ehf_program {
+	struct ehf_cursor c;
+	const struct ehf_ctx *ctx;
+	const struct ehf_fde *fde;
+	u16 reg[EHF_NR_TRACKED];
+	u32 insns;
+	u32 depth;
+	bool in_cie;
+	enum ehf_stop stop;
+	u64 start;
+	u64 loc;
+	struct ehf_state now;
+	struct ehf_state initial;
+	struct ehf_state stack[EHF_MAX_STATES];
+};
+
+void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
+		       const struct ehf_fde *fde);
+bool ehf_program_next(struct ehf_program *p, struct ehf_row *row);
+void ehf_row_eval(const struct ehf_ctx *ctx, const struct ehf_fde *fde, u64 pc,
+		  struct ehf_row *row);
+enum ehf_stop ehf_row_find(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
+			   struct ehf_row *row);
+
+#endif /* EHFRAME_PROGRAM_H */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The records of .eh_frame: CIE and FDE, 32- and 64-bit.
+ */
+#ifndef EHFRAME_RECORD_H
+#define EHFRAME_RECORD_H
+
+#include "ehframe/cursor.h"
+
+/**
+ * struct ehf_section - one .eh_frame_hdr + .eh_frame pair in a task's memory
+ * @text_start: first address of the text that it describes
+ * @text_end: one past the last; lookups outside find nothing
+ * @hdr: address of .eh_frame_hdr; 0 where there is none
+ * @hdr_end: one past its last byte
+ * @eh_frame: address of .eh_frame
+ * @eh_frame_end: one past its last byte as far as it is known (else the end of the mapping);
+ *	no record reaches beyond
+ * @table: address of the search table's first entry; 0 where there is no usable table
+ * @nr_fdes: entries of the search table
+ * @table_enc: how its two fields are encoded
+ * @entry_size: bytes of one entry
+ * @scan: @eh_frame_end is the section's true end, so that a scan is allowed where there is no
+ *	table or an empty one
+ *
+ * The first seven fields come from whoever registers the section; ehf_section_init() fills
+ * in the others from the header's bytes.
+ */
+struct ehf_section {
+	u64 text_start;
+	u64 text_end;
+	u64 hdr;
+	u64 hdr_end;
+	u64 eh_frame;
+	u64 eh_frame_end;
+	u64 table;
+	u64 nr_fdes;
+	u8 table_enc;
+	u8 entry_size;
+	bool scan;
+};
+
+/* struct ehf_cie.flags */
+#define EHF_CIE_SIZED	0x01	/* 'z': augmentation data has a length */
+#define EHF_CIE_SIGNAL	0x02	/* 'S' */
+#define EHF_CIE_B_KEY	0x04	/* 'B': AArch64, return addresses signed with the B key */
+
+/**
+ * struct ehf_cie - a parsed Common Information Entry
+ * @addr: address of its first byte
+ * @insns: address of the initial instructions
+ * @end: one past its last byte and theirs
+ * @code_align: code alignment factor
+ * @data_align: data alignment factor
+ * @ra_reg: return address column; EHF_REG_OTHER for a number that no register has
+ * @fde_enc: encoding of the FDEs' initial location
+ * @version: 1, 3 or 4
+ * @flags: EHF_CIE_*
+ */
+struct ehf_cie {
+	u64 addr;
+	u64 insns;
+	u64 end;
+	u64 code_align;
+	s64 data_align;
+	u16 ra_reg;
+	u8 fde_enc;
+	u8 version;
+	u8 flags;
+};
+
+/**
+ * struct ehf_fde - a parsed Frame Description Entry
+ * @addr: address of its first byte
+ * @insns: address of its instructions
+ * @end: one past its last byte and theirs
+ * @start: initial location: first address of the range
+ * @range_end: one past the range's last address; @start for an empty range
+ * @cie: its CIE
+ */
+struct ehf_fde {
+	u64 addr;
+	u64 insns;
+	u64 end;
+	u64 start;
+	u64 range_end;
+	struct ehf_cie cie;
+};
+
+enum ehf_record_kind { EHF_RECORD_CIE, EHF_RECORD_FDE, EHF_RECORD_END };
+
+/**
+ * struct ehf_record - the head of a record
+ * @kind: CIE, FDE, or the terminator
+ * @addr: address of its first byte
+ * @next: address of the next record
+ * @cie: address of the CIE, for an FDE
+ */
+struct ehf_record {
+	enum ehf_record_kind kind;
+	u64 addr;
+	u64 next;
+	u64 cie;
+};
+
+enum ehf_stop ehf_record_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			      struct ehf_record *rec);
+enum ehf_stop ehf_cie_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			    struct ehf_cie *cie);
+enum ehf_stop ehf_fde_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			    struct ehf_fde *fde);
+enum ehf_stop ehf_fde_parse_with(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+				 const struct ehf_cie *known, struct ehf_fde *fde);
+
+#endif /* EHFRAME_RECORD_H */
