@@ -129,7 +129,7 @@ endif
 env	= EHU_BUILD=$(abspath $O) EHU_SRC=. EHU_CC='$(CC)' EHU_SAN='$(SAN)' \
 	  EHU_TIMEOUT_SCALE=$(if $(CROSS_COMPILE),10,$(if $(SAN),5,1))
 qemu	= qemu-$(firstword $(subst -, ,$(CROSS_COMPILE)))-static
-test: $(if $T,$(tools),all) $(run_t)
+test: $(if $T,$O/libehunwind.a $(tools),all) $(run_t)
 	@$(env) selftests/run $(run_t)
 test-core: core
 	@$(env) EHU_RUN='$(if $(CROSS_COMPILE),$(qemu))' selftests/run $(core_t)
