@@ -363,6 +363,7 @@ static void fill_row(const struct ehf_program *p, struct ehf_row *row)
 		row->flags |= EHF_ROW_OUTERMOST;
 	if (p->now.ra_signed)
 		row->flags |= EHF_ROW_RA_SIGNED;
+	row->ra_reg = p->fde->cie.ra_reg;
 	row->cfa = p->now.cfa;
 	row->rule[EHF_FP] = p->now.rule[EHF_FP];
 	row->rule[EHF_RA] = p->now.rule[EHF_RA];

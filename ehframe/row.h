@@ -90,6 +90,7 @@ enum ehf_tracked { EHF_FP, EHF_RA, EHF_SP, EHF_NR_TRACKED };
  * @end: one past the last address
  * @stop: EHF_STOP_NONE, or why the rules below cannot be used there
  * @flags: EHF_ROW_*
+ * @ra_reg: the CIE's return address column: where the RA is when its rule is "unchanged"
  * @cfa: the CFA's rule
  * @rule: rules of FP, RA and SP, by enum ehf_tracked. A STOP rule of FP spoils only FP;
  *	one of RA or SP is repeated in @stop
@@ -98,7 +99,8 @@ struct ehf_row {
 	u64 start;
 	u64 end;
 	enum ehf_stop stop;
-	u32 flags;
+	u16 flags;
+	u16 ra_reg;
 	struct ehf_cfa cfa;
 	struct ehf_rule rule[EHF_NR_TRACKED];
 };

@@ -45,6 +45,8 @@
 	  "the CFA is based on a register that is not known in this frame") \
 	X(RA_REG,	"ra-in-untracked-register",	UNKNOWN_REG, \
 	  "the return address is in a register that is not known in this frame") \
+	X(SP_REG,	"sp-in-untracked-register",	UNKNOWN_REG, \
+	  "the stack pointer is in a register that is not known in this frame") \
 	X(RA_NOT_SAVED,	"ra-not-saved",			UNKNOWN_REG, \
 	  "a caller's frame has no rule for its return address") \
 	X(OPCODE,	"unsupported-opcode",		UNSUPPORTED, \

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The step from a frame to its caller: a row's rules applied to what is known of the frame.
+ */
+#include "unwind/user.h"
+
+/* A frame in the middle of a step. */
+struct step {
+	const struct ehu_unwind *u;
+	const struct ehf_ctx *ctx;
+	const struct ehu_user_state *from;
+	u64 cfa;
+};
+
+static u64 from_bytes(const struct ehf_abi *abi, const u8 *p, u32 len)
+{
+	u64 v = 0;
+	u32 k;
+
+	for (k = 0; k < len; k++) {
+		if (abi->big_endian)
+			v = v << 8 | p[k];
+		else
+			v |= (u64)p[k] << (8 * (k & 7));
+	}
+	return v;
+}
+
+/* Reads a number of @len bytes, at most 8, from the stack. */
+static bool load(const struct ehf_ctx *ctx, u64 addr, u32 len, u64 *value)
+{
+	u8 bytes[8] = { 0 };
+
+	*value = 0;
+	if (!ehf_read(ctx, addr, bytes, len))
+		return false;
+	*value = from_bytes(ctx->abi, bytes, len);
+	return true;
+}
+
+static bool load_word(const struct step *s, u64 addr, u64 *value)
+{
+	return load(s->ctx, ehf_addr(s->ctx->abi, addr), s->ctx->abi->word_size, value);
+}
+
+/*
+ * A register's value in the frame. SP, FP and (where it is a column) the pc are tracked; the
+ * others are known in the topmost frame, and in one that a signal interrupted, from where the
+ * kernel saved them.
+ */
+static bool get_reg(const struct step *s, u16 reg, u64 *value)
+{
+	const struct ehu_user_state *f = s->from;
+	const struct ehf_abi *abi = s->ctx->abi;
+
+	*value = 0;
+	if (reg == abi->reg_sp) {
+		*value = f->sp;
+		return true;
+	}
+	if (reg == abi->reg_fp) {
+		*value = f->fp;
+		return f->fp_known;
+	}
+	if (s->u->arch->ra_is_pc && reg == abi->reg_ra) {
+		*value = f->ip;
+		return true;
+	}
+	if (f->regs && reg < EHU_NR_REGS && f->regs->known >> reg & 1) {
+		*value = f->regs->reg[reg];
+		return true;
+	}
+	if (f->layout && reg < f->layout->nr && f->layout->off[reg])
+		return load_word(s, f->saved + f->layout->off[reg], value);
+	return false;
+}
+
+static enum ehf_stop reg_stop(const struct step *s, u16 reg, enum ehf_stop other)
+{
+	return reg == s->ctx->abi->reg_fp ? EHF_STOP_FP_UNKNOWN : other;
+}
+
+static enum ehf_stop eval_cfa(const struct step *s, const struct ehf_cfa *cfa, u64 *value)
+{
+	const struct ehf_abi *abi = s->ctx->abi;
+	u64 base, second, addr;
+
+	*value = 0;
+	if (!get_reg(s, cfa->reg, &base))
+		return reg_stop(s, cfa->reg, EHF_STOP_CFA_REG);
+	addr = base + (u64)cfa->off;
+	switch (cfa->kind) {
+	case EHF_CFA_REG:
+	case EHF_CFA_VAL_EXPR:
+		break;
+	case EHF_CFA_IP_STEP:
+		if ((s->from->ip & 15) >= cfa->bound)
+			addr += 1ULL << (cfa->shift & 7);
+		break;
+	case EHF_CFA_AT_SUM:
+		if (!get_reg(s, cfa->reg2, &second))
+			return reg_stop(s, cfa->reg2, EHF_STOP_CFA_REG);
+		addr += second << (cfa->shift & 7);
+		/* fall through */
+	case EHF_CFA_AT_REG:
+		if (!load(s->ctx, ehf_addr(abi, addr), abi->addr_size, &addr))
+			return EHF_STOP_MEMORY;
+		addr += (u64)cfa->add;
+		break;
+	default:
+		return EHF_STOP_CFA_UNDEFINED;
+	}
+	*value = ehf_addr(abi, addr);
+	return EHF_STOP_NONE;
+}
+
+/*
+ * Follows a rule that names a place or a value. @unknown is the stop for a register that is
+ * not known. SAME, UNSPEC, UNDEF and STOP mean something else for each register: the callers
+ * have dealt with them.
+ */
+static enum ehf_stop eval_rule(const struct step *s, const struct ehf_rule *rule,
+			       enum ehf_stop unknown, u64 *value)
+{
+	u64 base;
+
+	*value = 0;
+	switch (rule->kind) {
+	case EHF_RULE_AT_CFA:
+		return load_word(s, s->cfa + (u64)rule->off, value) ? EHF_STOP_NONE :
+								      EHF_STOP_MEMORY;
+	case EHF_RULE_VAL_CFA:
+		*value = ehf_addr(s->ctx->abi, s->cfa + (u64)rule->off);
+		return EHF_STOP_NONE;
+	case EHF_RULE_REG:
+		return get_reg(s, rule->reg, value) ? EHF_STOP_NONE :
+						      reg_stop(s, rule->reg, unknown);
+	case EHF_RULE_AT_REG:
+	case EHF_RULE_VAL_REG:
+		if (!get_reg(s, rule->reg, &base))
+			return reg_stop(s, rule->reg, unknown);
+		base = ehf_addr(s->ctx->abi, base + (u64)rule->off);
+		if (rule->kind == EHF_RULE_VAL_REG) {
+			*value = base;
+			return EHF_STOP_NONE;
+		}
+		return load_word(s, base, value) ? EHF_STOP_NONE : EHF_STOP_MEMORY;
+	default:
+		return unknown;
+	}
+}
+
+static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u64 *ra)
+{
+	const struct ehf_rule *rule = &row->rule[EHF_RA];
+	const struct ehu_arch *arch = s->u->arch;
+	u64 mask = s->u->ra_mask;
+	enum ehf_stop stop;
+
+	if (rule->kind == EHF_RULE_UNSPEC || rule->kind == EHF_RULE_SAME) {
+		/* Where the column is the pc, "unchanged" is the pc of this very frame. */
+		if (arch->ra_is_pc && row->ra_reg == arch->abi.reg_ra)
+			return EHF_STOP_NO_PROGRESS;
+		if (!s->from->exact)
+			return EHF_STOP_RA_NOT_SAVED;
+		if (!get_reg(s, row->ra_reg, ra))
+			return reg_stop(s, row->ra_reg, EHF_STOP_RA_REG);
+	} else {
+		stop = eval_rule(s, rule, EHF_STOP_RA_REG, ra);
+		if (stop)
+			return stop;
+	}
+	*ra = ehf_addr(&arch->abi, *ra);
+	if (!mask && arch->va_bits)
+		mask = (1ULL << arch->va_bits) - 1;
+	if (mask)
+		*ra &= mask;
+	return EHF_STOP_NONE;
+}
+
+static enum ehf_stop next_sp(const struct step *s, const struct ehf_rule *rule, u64 *sp)
+{
+	switch (rule->kind) {
+	case EHF_RULE_UNSPEC:
+		*sp = ehf_addr(s->ctx->abi, s->cfa + (u64)(s64)s->ctx->abi->sp_off);
+		return EHF_STOP_NONE;
+	case EHF_RULE_SAME:
+		*sp = s->from->sp;
+		return EHF_STOP_NONE;
+	case EHF_RULE_UNDEF:
+	case EHF_RULE_STOP:
+		return EHF_STOP_SP_RULE;
+	default:
+		return eval_rule(s, rule, EHF_STOP_SP_REG, sp);
+	}
+}
+
+/* FP is never a reason to stop: it is known or it is not, and only a later need of it stops. */
+static void next_fp(const struct step *s, const struct ehf_rule *rule, struct ehu_user_state *to)
+{
+	switch (rule->kind) {
+	case EHF_RULE_UNSPEC:
+	case EHF_RULE_SAME:
+		break;
+	case EHF_RULE_UNDEF:
+	case EHF_RULE_STOP:
+		to->fp = 0;
+		to->fp_known = false;
+		break;
+	default:
+		to->fp_known = eval_rule(s, rule, EHF_STOP_FP_UNKNOWN, &to->fp) == EHF_STOP_NONE;
+		break;
+	}
+}
+
+/*
+ * The stack must be left behind: the caller's SP lies above. It may stay where it is in a
+ * frame that made no call (a leaf on s390x and aarch64; vfork on x86), and go anywhere across
+ * a signal frame.
+ */
+static enum ehf_stop check_progress(const struct ehu_user_state *from, u64 sp, bool loaded,
+				    bool signal)
+{
+	if (signal || sp > from->sp)
+		return EHF_STOP_NONE;
+	if (sp == from->sp)
+		return from->exact ? EHF_STOP_NONE : EHF_STOP_NO_PROGRESS;
+	return loaded ? EHF_STOP_STACK_SWITCH : EHF_STOP_CFA_BELOW_SP;
+}
+
+static bool is_load(const struct ehf_row *row)
+{
+	return row->cfa.kind == EHF_CFA_AT_REG || row->cfa.kind == EHF_CFA_AT_SUM;
+}
+
+/*
+ * A signal frame's registers are where the kernel put them. Its row says where the pc is: when
+ * that is the layout's place, the other registers are there too.
+ */
+static void find_saved(const struct step *s, const struct ehf_row *row, struct ehu_user_state *to)
+{
+	const struct ehu_arch *arch = s->u->arch;
+	const struct ehf_rule *ra = &row->rule[EHF_RA];
+	u64 at;
+	u32 k;
+
+	if (ra->kind == EHF_RULE_AT_REG && ra->reg == arch->abi.reg_sp)
+		at = s->from->sp + (u64)ra->off;
+	else if (ra->kind == EHF_RULE_AT_CFA)
+		at = s->cfa + (u64)ra->off;
+	else
+		return;
+	for (k = 0; k < arch->nr_signal; k++) {
+		const struct ehu_signal_layout *l = &arch->signal[k];
+
+		if (at == s->from->sp + l->base + l->ip_off) {
+			to->layout = l;
+			to->saved = s->from->sp + l->base;
+			return;
+		}
+	}
+}
+
+static enum ehf_stop step_by_row(struct step *s, const struct ehf_row *row,
+				 struct ehu_user_state *to)
+{
+	const struct ehf_abi *abi = s->ctx->abi;
+	bool signal = row->flags & EHF_ROW_SIGNAL;
+	const struct ehf_rule *sp_rule = &row->rule[EHF_SP];
+	enum ehf_stop stop;
+	u32 align = s->u->arch->sp_align - 1U;
+
+	if (row->flags & EHF_ROW_OUTERMOST)
+		return EHF_STOP_RA_UNDEFINED;
+	stop = eval_cfa(s, &row->cfa, &s->cfa);
+	if (stop)
+		return stop;
+	if (s->cfa & align)
+		return EHF_STOP_MISALIGNED;
+	stop = check_progress(s->from, ehf_addr(abi, s->cfa + (u64)(s64)abi->sp_off),
+			      is_load(row), signal || sp_rule->kind != EHF_RULE_UNSPEC);
+	if (stop)
+		return stop;
+	stop = next_ra(s, row, &to->ip);
+	if (stop)
+		return stop;
+	stop = next_sp(s, sp_rule, &to->sp);
+	if (stop)
+		return stop;
+	if (to->sp & align)
+		return EHF_STOP_MISALIGNED;
+	if (sp_rule->kind != EHF_RULE_UNSPEC) {
+		stop = check_progress(s->from, to->sp, sp_rule->kind == EHF_RULE_AT_CFA ||
+				      sp_rule->kind == EHF_RULE_AT_REG, signal);
+		if (stop)
+			return stop;
+	}
+	next_fp(s, &row->rule[EHF_FP], to);
+	to->regs = NULL;
+	to->layout = NULL;
+	to->saved = 0;
+	to->exact = signal;
+	to->via = EHU_VIA_EH_FRAME;
+	if (signal)
+		find_saved(s, row, to);
+	return EHF_STOP_NONE;
+}
+
+/*
+ * A signal trampoline that its code gives away, for machines whose vDSO or C library has no
+ * CFI for it: the interrupted context is where the layout says.
+ */
+static enum ehf_stop step_by_code(struct step *s, struct ehu_user_state *to)
+{
+	const struct ehu_arch *arch = s->u->arch;
+	const struct ehu_user_state *f = s->from;
+	const struct ehf_abi *abi = s->ctx->abi;
+	u8 code[16] = { 0 };
+	u32 k, n;
+
+	for (k = 0; k < arch->nr_signal; k++) {
+		const struct ehu_signal_layout *l = &arch->signal[k];
+		bool same = true;
+
+		if (!l->code || l->code_len > sizeof(code) ||
+		    !ehf_read(s->ctx, f->ip, code, l->code_len))
+			continue;
+		for (n = 0; n < l->code_len; n++)
+			same = same && code[n] == l->code[n];
+		if (!same)
+			continue;
+		to->saved = f->sp + l->base;
+		to->layout = l;
+		if (!load_word(s, to->saved + l->ip_off, &to->ip) ||
+		    !load_word(s, to->saved + l->off[abi->reg_sp], &to->sp))
+			return EHF_STOP_MEMORY;
+		to->fp_known = load_word(s, to->saved + l->off[abi->reg_fp], &to->fp);
+		to->regs = NULL;
+		to->exact = true;
+		to->via = EHU_VIA_SIGNAL_CODE;
+		return EHF_STOP_NONE;
+	}
+	return EHF_STOP_NO_FDE;
+}
+
+/* The frame pointer chain, where .eh_frame is silent: a guess, and marked as one. */
+static enum ehf_stop step_by_fp(struct step *s, struct ehu_user_state *to)
+{
+	enum ehf_stop stop;
+
+	if (!s->from->fp_known)
+		return EHF_STOP_FP_UNKNOWN;
+	if (!s->from->fp)
+		return EHF_STOP_END_MARKER;
+	stop = step_by_row(s, &s->u->arch->fp_row, to);
+	to->exact = false;
+	to->via = EHU_VIA_FP;
+	return stop;
+}
+
+static enum ehf_stop find_row(const struct ehu_unwind *u, const struct ehf_ctx *ctx, u64 addr,
+			      struct ehf_row *row)
+{
+	const struct ehf_section *section = u->sections->find(u->sections, addr);
+	enum ehf_stop stop;
+
+	if (!section)
+		return EHF_STOP_PC_NOT_IN_MODULE;
+	stop = ehf_row_find(ctx, section, addr, row);
+	if (u->sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
+		u->sections->corrupt(u->sections, section, stop);
+	return stop;
+}
+
+/**
+ * ehu_user_start() - the topmost frame
+ * @u: the walk
+ * @regs: its registers; must outlive @state
+ * @state: filled in
+ *
+ * Return: false where the registers lack the stack pointer: there is a pc and no more.
+ */
+bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
+		    struct ehu_user_state *state)
+{
+	const struct ehf_abi *abi = &u->arch->abi;
+
+	*state = (struct ehu_user_state){
+		.ip = ehf_addr(abi, regs->ip),
+		.exact = true,
+		.via = EHU_VIA_REGS,
+		.regs = regs,
+	};
+	if (regs->known >> abi->reg_fp & 1) {
+		state->fp = ehf_addr(abi, regs->reg[abi->reg_fp]);
+		state->fp_known = true;
+	}
+	if (!(regs->known >> abi->reg_sp & 1))
+		return false;
+	state->sp = ehf_addr(abi, regs->reg[abi->reg_sp]);
+	return true;
+}
+
+/**
+ * ehu_user_next() - step from a frame to its caller
+ * @u: the walk
+ * @state: the frame; becomes the caller's on success, is unchanged otherwise
+ * @cost: counters, added to
+ *
+ * Return: EHF_STOP_NONE, or why there is no caller: of class complete where the stack ends.
+ */
+enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
+			    struct ehf_cost *cost)
+{
+	const struct ehf_ctx ctx = { u->mem, &u->arch->abi, u->limits, cost };
+	struct ehu_user_state to = *state;
+	struct step s = { .u = u, .ctx = &ctx, .from = state };
+	struct ehf_row row = { 0 };
+	enum ehf_stop stop, other;
+
+	stop = find_row(u, &ctx, ehu_lookup_addr(state), &row);
+	if (!stop) {
+		stop = step_by_row(&s, &row, &to);
+	} else if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND) {
+		other = step_by_code(&s, &to);
+		if (other != EHF_STOP_NO_FDE)
+			stop = other;
+		else if (u->methods & EHU_METHOD_FP)
+			stop = step_by_fp(&s, &to);
+	}
+	if (stop)
+		return stop;
+	if (!to.ip)
+		return EHF_STOP_RA_ZERO;
+	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
+	if (to.ip == state->ip && to.sp == state->sp)
+		return EHF_STOP_NO_PROGRESS;
+	*state = to;
+	return EHF_STOP_NONE;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * One frame of a user stack, and the step from it to its caller.
+ */
+#ifndef UNWIND_USER_H
+#define UNWIND_USER_H
+
+#include "arch/arch.h"
+#include "ehframe/program.h"
+#include "unwind/map.h"
+
+/* How a frame was found. */
+enum ehu_via {
+	EHU_VIA_REGS,		/* the topmost one: from the registers */
+	EHU_VIA_EH_FRAME,	/* by .eh_frame */
+	EHU_VIA_SIGNAL_CODE,	/* from a signal frame that its code gave away, without 'S' */
+	EHU_VIA_FP,		/* by the frame pointer, a guess */
+	EHU_NR_VIA
+};
+
+/* Methods that are tried where .eh_frame has nothing to say. All are off by default. */
+#define EHU_METHOD_FP	0x01	/* frame pointer chain */
+
+/**
+ * struct ehu_unwind - what a walk needs, the same for all its frames
+ * @arch: the machine
+ * @mem: the task's memory: stack, data and sections
+ * @sections: who knows the sections
+ * @limits: bounds on the work of one frame
+ * @methods: EHU_METHOD_*
+ * @ra_mask: bits of a return address that are address; 0: as the machine's default has it
+ */
+struct ehu_unwind {
+	const struct ehu_arch *arch;
+	const struct ehf_mem *mem;
+	const struct ehu_sections *sections;
+	const struct ehf_limits *limits;
+	u32 methods;
+	u64 ra_mask;
+};
+
+/**
+ * struct ehu_user_state - a frame
+ * @ip: where it is: the interrupted pc, or the address that a call returns to
+ * @sp: its stack pointer there
+ * @fp: its frame pointer, if @fp_known
+ * @fp_known: false once a rule for it could not be followed
+ * @exact: @ip is no return address: the topmost frame, or one that a signal interrupted. It is
+ *	looked up as it is, and CFA == SP is allowed
+ * @via: how it was found
+ * @regs: the register file, in the topmost frame; else NULL
+ * @layout: with @saved, where a signal frame saved the register file of this one; else NULL
+ * @saved: address that @layout counts from
+ */
+struct ehu_user_state {
+	u64 ip;
+	u64 sp;
+	u64 fp;
+	bool fp_known;
+	bool exact;
+	enum ehu_via via;
+	const struct ehu_regs *regs;
+	const struct ehu_signal_layout *layout;
+	u64 saved;
+};
+
+bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
+		    struct ehu_user_state *state);
+enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
+			    struct ehf_cost *cost);
+
+/* The one place that decides which address is looked up for a frame. */
+static inline u64 ehu_lookup_addr(const struct ehu_user_state *state)
+{
+	return state->exact ? state->ip : state->ip - 1;
+}
+
+#endif /* UNWIND_USER_H */
