@@ -98,18 +98,20 @@ compile() { make -s -C "$tmp" SETUP=no SAN= CC="$EHU_CC" O=b "b/$1"; }
 
 # The same tree with one file more, which breaks every rule.
 plant() {
-	mkdir -p "$tmp" && cp -r Makefile $core "$tmp" &&
-	cat > "$tmp/ehframe/planted.c" <<-END
-		#include "harness/cli.h"
-		#ifdef __KERNEL__
-		#endif
-	END
+	local dir
+	for dir in $core; do
+		[ ! -d "$dir" ] || cp -r "$dir" "$tmp" || return
+	done
+	printf '%s\n' '#include "harness/cli.h"' '#ifdef __KERNEL__' '#endif' \
+		> "$tmp/ehframe/planted.c"
 	echo "unsigned long strlen(const char *); int planted(const char *); static int n;
 		int planted(const char *s) { n += (int)strlen(s); return n; }" \
 		> "$tmp/ehframe/state.c"
-	echo > "$tmp/stray.txt"
+	echo "int f(double); int f(double d) { return (int)(d * 3); }" > "$tmp/real.c"
+	cp Makefile "$tmp"
 }
 
+tap_ok plant plant
 tap_ok include_direction direction .
 tap_ok no_hosted_header hosted_header .
 tap_ok kernel_switch_in_base_h_only kernel_switch .
@@ -126,12 +128,10 @@ fi
 case $(gcc -dumpmachine) in
 x86_64*|aarch64*)
 	tap_ok no_floating_point no_float . $(ls ehframe/*.c arch/*.c unwind/*.c 2>/dev/null)
-	echo "int f(double); int f(double d) { return (int)(d * 3); }" > "$tmp/real.c"
 	tap_not planted_floating_point no_float "$tmp" real.c ;;
 *) tap_skip no_floating_point "no gcc -mgeneral-regs-only" ;;
 esac
 
-tap_ok plant plant
 tap_not planted_include_direction direction "$tmp"
 tap_not planted_kernel_switch kernel_switch "$tmp"
 tap_not planted_no_spdx spdx "$tmp"
