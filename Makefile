@@ -17,7 +17,8 @@
 #
 # Variables: O=DIR, CC=gcc|clang, CFLAGS="-O2 -g", WERROR=1,
 # SAN=address,undefined (or thread), CROSS_COMPILE=s390x-linux-gnu-,
-# SETUP=no (install nothing). A change of any of them rebuilds what it concerns.
+# SETUP=no (install nothing), V=1 (show the commands). Objects know their flags:
+# a change of compiler or flags rebuilds them.
 # One test by hand: make build/selftests/elf.t && build/selftests/elf.t -v
 
 O	?= build
@@ -50,6 +51,8 @@ run_t	:= $(if $T,$(foreach t,$T,$(filter $O/selftests/$t.t selftests/$t.t,$(test
 all: $O/libehunwind.a $O/libharness.a $(tools) $(ctests)
 core: $O/libehunwind.a $(core_t)
 
+say	= $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '  $1	$@'; )
+
 # Flags. The core sees no libc header: -nostdinc leaves it the compiler's own.
 warn	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 warn	+= $(if $(WERROR),-Werror)
@@ -67,18 +70,18 @@ pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd 
 		2>/dev/null || echo -ldw -lelf -luring -lzstd -lz))
 libs	= -Wl,--as-needed $(pkgs) -lm
 static	:= $(if $(CROSS_COMPILE),-static)
-link	= $(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+link	= $(call say,LINK)$(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 
 $O/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
-	$(CC) $(cflags) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(cflags) -MMD -MP -c -o $@ $<
 
 # libdw and libdwarf have 34 function names in common. So a file of the harness with libdwarf in
 # its name is linked with libdwarf.a right away, and libdwarf's names end there.
 closed	= $(foreach o,$1,$(if $(findstring libdwarf,$o),$(o:.o=.closed.o),$o))
 %.closed.o: %.o
-	$(CC) -r -nostdlib -o $@ $< $(shell $(CC) -print-file-name=libdwarf.a)
-	$(CROSS_COMPILE)objcopy -w -L 'dw*' -L '_dwarf*' -L lookfor_name $@
+	$(call say,LINK)$(CC) -r -nostdlib -o $@ $< $(shell $(CC) -print-file-name=libdwarf.a)
+	@$(CROSS_COMPILE)objcopy -w -L 'dw*' -L '_dwarf*' -L lookfor_name $@
 
 $O/libehunwind.a: $(core_o) $O/.lists
 $O/libharness.a: $(call closed,$(harn_o)) $O/.lists
@@ -86,7 +89,7 @@ $O/libselftests.a: $(testlib:%.c=$O/%.o) $O/.lists
 $O/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR)$(AR) rcs $@ $(filter %.o,$^)
 
 $(core_t): $O/%.t: $O/%.o $O/libehunwind.a
 	$(link)
@@ -103,10 +106,10 @@ fuzz_cc	:= clang -g -O1 -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harn_o))
 $O/fuzz/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
-	$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined $(cflags) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined $(cflags) -MMD -MP -c -o $@ $<
 $O/fuzz/all.a: $(call closed,$(fuzz_o)) $O/.lists
 $(fuzzers): $O/fuzz/%: $O/fuzz/selftests/fuzz/fuzz_%.o $O/fuzz/all.a
-	$(fuzz_cc) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs)
+	$(call say,LINK)$(fuzz_cc) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs)
 fuzzinc	= $(call once,fuzzinc,$(shell clang -print-file-name=include))
 $(core_o:$O/%=$O/fuzz/%): cflags = $(freest)
 $(core_o:$O/%=$O/fuzz/%): ccinc = $(fuzzinc)
