@@ -70,9 +70,11 @@ pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd 
 		2>/dev/null || echo -ldw -lelf -luring -lzstd -lz))
 libs	= -Wl,--as-needed $(pkgs) -lm
 static	:= $(if $(CROSS_COMPILE),-static)
-link	= $(call say,LINK)$(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+link	= $(call say,LINK)$(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) \
+		-o $@ $(filter %.o %.a,$^)
 
-$O/%.o: %.c $O/.flags
+$(objs): $O/.flags
+$O/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(cflags) -MMD -MP -c -o $@ $<
 
@@ -101,10 +103,12 @@ $(tools): $O/%: $O/tools/%.o $O/libharness.a $O/libehunwind.a
 $O/ehunwind-record: static := $(if $(SAN),,-static)
 $O/ehunwind-record: libs = -luring -lzstd
 
-# Fuzzers have objects of their own: clang, sanitizers, coverage, the core as strict as above.
-fuzz_cc	:= clang -g -O1 -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Fuzzers have objects of their own: clang with sanitizers and coverage.
+fuzz_cc	:= clang -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harn_o))
-$O/fuzz/%.o: %.c $O/.flags
+fuzz_t	:= $(fuzzers:$O/fuzz/%=$O/fuzz/selftests/fuzz/fuzz_%.o)
+$(fuzz_o) $(fuzz_t): $O/.flags
+$O/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined $(cflags) -MMD -MP -c -o $@ $<
 $O/fuzz/all.a: $(call closed,$(fuzz_o)) $O/.lists
@@ -167,5 +171,4 @@ clean:
 .PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
 .PHONY: install help clean FORCE
 .DELETE_ON_ERROR:
-.SECONDARY:
--include $(objs:.o=.d) $(fuzz_o:.o=.d) $(fuzzers:$O/fuzz/%=$O/fuzz/selftests/fuzz/fuzz_%.d)
+-include $(patsubst %.o,%.d,$(objs) $(fuzz_o) $(fuzz_t))
