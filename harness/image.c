@@ -358,6 +358,10 @@ static enum image_status find_arch(struct image *img, const GElf_Ehdr *eh,
 	bool big = img->bytes[EI_DATA] == ELFDATA2MSB;
 	const struct ehu_arch *arch = ehu_arch_find(eh->e_machine, img->bytes[EI_CLASS], big);
 
+	if (arch && img->any_machine) {
+		img->arch = arch;
+		return IMAGE_OK;
+	}
 	for (size_t i = 0; i < EHF_ARRAY_SIZE(supported); i++) {
 		if (arch && supported[i] == arch) {
 			img->arch = arch;
@@ -512,27 +516,12 @@ static enum image_status finish(struct image *img, struct image **out, struct im
 	return status;
 }
 
-/**
- * image_open_fd() - open an image by a file descriptor
- * @fd: a regular file; belongs to the image afterwards, and is closed on failure too
- * @path: what messages call it
- * @img: set on IMAGE_OK, and on IMAGE_NO_CFI, which still has segments and symbols (but not
- *	for a core file); else NULL
- * @err: filled in unless the status is IMAGE_OK
- *
- * Return: the status.
- */
-enum image_status image_open_fd(int fd, const char *path, struct image **img,
-				struct image_error *err)
+static enum image_status open_regular(struct image *n, int fd, struct image **img,
+				      struct image_error *err)
 {
-	struct image *n = new_image(path);
+	const char *path = n->path;
 	struct stat st;
 
-	*img = NULL;
-	if (!n) {
-		close(fd);
-		return fail(err, path, IMAGE_UNREADABLE, 0, "out of memory");
-	}
 	n->fd = fd;
 	if (fstat(fd, &st)) {
 		fail(err, path, IMAGE_UNREADABLE, 0, "%s", strerror(errno));
@@ -553,6 +542,39 @@ enum image_status image_open_fd(int fd, const char *path, struct image **img,
 }
 
 /**
+ * image_open_fd() - open an image by a file descriptor
+ * @fd: a regular file; belongs to the image afterwards, and is closed on failure too
+ * @path: what messages call it
+ * @img: set on IMAGE_OK, and on IMAGE_NO_CFI, which still has segments and symbols (but not
+ *	for a core file); else NULL
+ * @err: filled in unless the status is IMAGE_OK
+ *
+ * Return: the status.
+ */
+enum image_status image_open_fd(int fd, const char *path, struct image **img,
+				struct image_error *err)
+{
+	struct image *n = new_image(path);
+
+	*img = NULL;
+	if (!n) {
+		close(fd);
+		return fail(err, path, IMAGE_UNREADABLE, 0, "out of memory");
+	}
+	return open_regular(n, fd, img, err);
+}
+
+/* O_NONBLOCK: a FIFO without a writer would hold us up before fstat() refuses it. */
+static int open_path(const char *path, struct image_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		fail(err, path, IMAGE_UNREADABLE, 0, "%s", strerror(errno));
+	return fd;
+}
+
+/**
  * image_open() - open an image by its path
  * @path: a file
  * @img: as image_open_fd() has it
@@ -562,13 +584,36 @@ enum image_status image_open_fd(int fd, const char *path, struct image **img,
  */
 enum image_status image_open(const char *path, struct image **img, struct image_error *err)
 {
-	/* O_NONBLOCK: a FIFO without a writer would hold us up before fstat() refuses it. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_path(path, err);
 
 	*img = NULL;
-	if (fd < 0)
-		return fail(err, path, IMAGE_UNREADABLE, 0, "%s", strerror(errno));
-	return image_open_fd(fd, path, img, err);
+	return fd < 0 ? err->status : image_open_fd(fd, path, img, err);
+}
+
+/**
+ * image_open_any() - open an image of any machine in arch/
+ * @path: a file
+ * @img: as image_open_fd() has it
+ * @err: filled in unless the status is IMAGE_OK
+ *
+ * For tools that show what the core makes of a file, also where nothing checks it yet.
+ *
+ * Return: the status.
+ */
+enum image_status image_open_any(const char *path, struct image **img, struct image_error *err)
+{
+	struct image *n = new_image(path);
+	int fd;
+
+	*img = NULL;
+	if (!n)
+		return fail(err, path, IMAGE_UNREADABLE, 0, "out of memory");
+	n->any_machine = true;
+	fd = open_path(path, err);
+	if (fd >= 0)
+		return open_regular(n, fd, img, err);
+	image_close(n);
+	return err->status;
 }
 
 /**
