@@ -201,17 +201,20 @@ u64 ehf_fixed(struct ehf_cursor *c, u32 len)
 	return c->stop ? 0 : v;
 }
 
+/* Where the last byte of the longest LEB128 number belongs. */
+#define LAST_SHIFT	(7 * (EHF_MAX_LEB - 1))
+
 /**
  * ehf_uleb() - read an unsigned LEB128 number
  * @c: the cursor; moves past the number
  *
- * Padding is legal, to any length that the window has room for. Source: DWARF 5, 7.6 and
- * appendix C.
+ * Padding is legal, up to EHF_MAX_LEB bytes. Source: DWARF 5, 7.6 and appendix C.
  *
  * Return: the value, or 0 with @c->stop set to
  *         EHF_STOP_TRUNCATED      - the window ended inside the number,
  *         EHF_STOP_SECTION_MEMORY - its bytes could not be read,
- *         EHF_STOP_LEB_RANGE      - it does not fit in 64 bits.
+ *         EHF_STOP_LEB_RANGE      - it does not fit in 64 bits,
+ *         EHF_STOP_LIMIT_LEB      - it has more than EHF_MAX_LEB bytes.
  */
 u64 ehf_uleb(struct ehf_cursor *c)
 {
@@ -221,14 +224,17 @@ u64 ehf_uleb(struct ehf_cursor *c)
 
 	do {
 		b = ehf_u8(c);
-		if (shift < 63)
+		if (shift < 63) {
 			v |= (u64)(b & 0x7f) << shift;
-		else if (shift == 63 && (b & 0x7f) <= 1)
-			v |= (u64)(b & 1) << 63;
-		else if (b & 0x7f)
-			ehf_fail(c, EHF_STOP_LEB_RANGE);
-		if (shift < 70)
-			shift += 7;
+		} else {
+			if (shift == 63 && (b & 0x7f) <= 1)
+				v |= (u64)(b & 1) << 63;
+			else if (b & 0x7f)
+				ehf_fail(c, EHF_STOP_LEB_RANGE);
+			if (shift >= LAST_SHIFT && (b & 0x80))
+				ehf_fail(c, EHF_STOP_LIMIT_LEB);
+		}
+		shift += 7;
 	} while ((b & 0x80) && !c->stop);
 	return c->stop ? 0 : v;
 }
@@ -257,9 +263,10 @@ s64 ehf_sleb(struct ehf_cursor *c)
 				v |= (u64)(b & 1) << 63;
 			if ((b & 0x7f) != (v >> 63 ? 0x7f : 0))
 				ehf_fail(c, EHF_STOP_LEB_RANGE);
+			if (shift >= LAST_SHIFT && (b & 0x80))
+				ehf_fail(c, EHF_STOP_LIMIT_LEB);
 		}
-		if (shift < 70)
-			shift += 7;
+		shift += 7;
 	} while ((b & 0x80) && !c->stop);
 	if (shift < 64 && (b & 0x40))
 		v |= ~0ULL << shift;

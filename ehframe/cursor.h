@@ -16,6 +16,12 @@
 /* No fetch reaches over a multiple of this, the least page size: what follows may not be there. */
 #define EHF_PAGE	4096
 
+/*
+ * Bytes that one LEB128 number may take, padding included: 10 are enough, and libdw reads no more.
+ * Without a bound a few bytes of FDE could name a CIE that takes its whole length to parse.
+ */
+#define EHF_MAX_LEB	16
+
 /**
  * struct ehf_ctx - what every function that reads a section needs
  * @mem: the memory that holds the section

@@ -50,7 +50,8 @@ enum ehf_stop ehf_section_init(const struct ehf_ctx *ctx, struct ehf_section *s)
 	s->table_enc = DW_EH_PE_omit;
 	s->entry_size = 0;
 	if (!s->hdr)
-		return s->eh_frame < s->eh_frame_end ? EHF_STOP_NONE : EHF_STOP_BAD_HEADER;
+		return s->eh_frame && s->eh_frame < s->eh_frame_end ? EHF_STOP_NONE :
+								      EHF_STOP_BAD_HEADER;
 	ehf_open(&c, ctx, s->hdr, s->hdr_end);
 	version = ehf_u8(&c);
 	frame_enc = ehf_u8(&c);
@@ -210,19 +211,14 @@ static enum ehf_stop find_by_scan(const struct ehf_ctx *ctx, const struct ehf_se
 	while (addr < s->eh_frame_end) {
 		if (found->steps++ == ctx->limits->scan_records)
 			return EHF_STOP_LIMIT_SCAN;
-		stop = ehf_record_head(ctx, s, addr, &rec);
-		if (stop && rec.next == addr)
+		stop = ehf_record_parse(ctx, s, addr, &fde->cie, fde, &rec);
+		if (stop == EHF_STOP_SECTION_MEMORY || rec.next == addr)
 			return stop;
+		/* What else is wrong with one FDE is no matter here unless it is the one. */
 		if (!stop && rec.kind == EHF_RECORD_END)
 			break;
-		/* What is wrong with one FDE is no matter here unless it is the one. */
-		if (!stop && rec.kind == EHF_RECORD_FDE) {
-			stop = ehf_fde_parse_with(ctx, s, addr, &fde->cie, fde);
-			if (stop == EHF_STOP_SECTION_MEMORY)
-				return stop;
-			if (!stop && pc >= fde->start && pc < fde->range_end)
-				return EHF_STOP_NONE;
-		}
+		if (!stop && rec.kind == EHF_RECORD_FDE && pc >= fde->start && pc < fde->range_end)
+			return EHF_STOP_NONE;
 		addr = rec.next;
 	}
 	return EHF_STOP_NO_FDE;

@@ -15,15 +15,24 @@ static u16 fold_reg(u64 reg)
 }
 
 /*
+ * Compared in 64 bits: 2^32 + 6 is not register 6. A return address column that no register has
+ * is EHF_REG_OTHER, which no rule may hit either.
+ */
+static bool is_reg(const struct ehf_program *p, u32 k, u64 reg)
+{
+	return p->reg[k] == reg && reg != EHF_REG_OTHER;
+}
+
+/*
  * Sets the rule of every tracked register that has this number: where a CIE's RA column is
- * FP or SP, one number stands for two of them. Numbers are compared in 64 bits.
+ * FP or SP, one number stands for two of them.
  */
 static void set_rule(struct ehf_program *p, u64 reg, const struct ehf_rule *rule)
 {
 	u32 k;
 
 	for (k = 0; k < EHF_NR_TRACKED; k++)
-		if (p->reg[k] == reg)
+		if (is_reg(p, k, reg))
 			p->now.rule[k] = *rule;
 }
 
@@ -33,13 +42,13 @@ static void restore(struct ehf_program *p, u64 reg)
 	u32 k;
 
 	for (k = 0; k < EHF_NR_TRACKED; k++)
-		if (p->reg[k] == reg)
+		if (is_reg(p, k, reg))
 			p->now.rule[k] = p->in_cie ? none : p->initial.rule[k];
 }
 
 static bool is_tracked(const struct ehf_program *p, u64 reg)
 {
-	return p->reg[EHF_FP] == reg || p->reg[EHF_RA] == reg || p->reg[EHF_SP] == reg;
+	return is_reg(p, EHF_FP, reg) || is_reg(p, EHF_RA, reg) || is_reg(p, EHF_SP, reg);
 }
 
 /* An unsigned operand as an offset, or a stop where it is no signed 64-bit number. */

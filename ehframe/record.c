@@ -125,8 +125,12 @@ static enum ehf_stop parse_sized(struct ehf_cursor *c, const struct ehf_ctx *ctx
 			}
 			if (size)
 				ehf_skip(c, size);
-			else
+			else if ((enc & DW_EH_PE_format) == DW_EH_PE_uleb128)
 				ehf_uleb(c);
+			else if ((enc & DW_EH_PE_format) == DW_EH_PE_sleb128)
+				ehf_sleb(c);
+			else
+				lost = true;
 			break;
 		default:
 			lost = true;
@@ -228,25 +232,25 @@ enum ehf_stop ehf_cie_parse(const struct ehf_ctx *ctx, const struct ehf_section 
 }
 
 /**
- * ehf_fde_parse_with() - read an FDE whose CIE may be known already
+ * ehf_record_parse() - read a record of any kind, an FDE in full
  * @ctx: memory, machine, limits, counters
  * @s: the section that holds it
  * @addr: address of its first byte
- * @known: a CIE that is used in place of reading it again where the FDE points to it, or NULL;
+ * @known: a CIE that is used in place of reading it again where an FDE points to it, or NULL;
  *	may be &@fde->cie
- * @fde: filled in; @fde->cie also where the stop concerns the FDE alone
+ * @fde: filled in for an FDE; @fde->cie also where the stop concerns the FDE alone
+ * @rec: filled in as by ehf_record_head()
  *
  * Source: LSB 5.0, 10.6.1.1.2. The range has the format of the initial location, but is never
  * relative to anything.
  *
- * Return: EHF_STOP_NONE; EHF_STOP_BAD_CIE_POINTER for a CIE or a terminator at @addr;
- * EHF_STOP_ENCODING, EHF_STOP_TRUNCATED, EHF_STOP_LEB_RANGE, EHF_STOP_FDE_RANGE; or as
- * ehf_cie_parse().
+ * Return: EHF_STOP_NONE; for an FDE: EHF_STOP_ENCODING, EHF_STOP_TRUNCATED, EHF_STOP_LEB_RANGE,
+ * EHF_STOP_LIMIT_LEB, EHF_STOP_FDE_RANGE, or as ehf_cie_parse(); for all as ehf_record_head().
  */
-enum ehf_stop ehf_fde_parse_with(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
-				 const struct ehf_cie *known, struct ehf_fde *fde)
+enum ehf_stop ehf_record_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			       const struct ehf_cie *known, struct ehf_fde *fde,
+			       struct ehf_record *rec)
 {
-	struct ehf_record rec;
 	struct ehf_cursor c;
 	enum ehf_stop stop;
 	u64 range, top;
@@ -256,14 +260,14 @@ enum ehf_stop ehf_fde_parse_with(const struct ehf_ctx *ctx, const struct ehf_sec
 	fde->end = addr;
 	fde->start = 0;
 	fde->range_end = 0;
-	stop = open_record(&c, ctx, s, addr, &rec);
+	stop = open_record(&c, ctx, s, addr, rec);
 	if (stop)
 		return stop;
-	fde->end = rec.next;
-	if (rec.kind != EHF_RECORD_FDE)
-		return EHF_STOP_BAD_CIE_POINTER;
-	if (!known || known->addr != rec.cie) {
-		stop = ehf_cie_parse(ctx, s, rec.cie, &fde->cie);
+	fde->end = rec->next;
+	if (rec->kind != EHF_RECORD_FDE)
+		return EHF_STOP_NONE;
+	if (!known || known->addr != rec->cie) {
+		stop = ehf_cie_parse(ctx, s, rec->cie, &fde->cie);
 		if (stop) {
 			fde->cie.addr = 0;	/* not to be taken for a known one */
 			return stop;
@@ -283,6 +287,28 @@ enum ehf_stop ehf_fde_parse_with(const struct ehf_ctx *ctx, const struct ehf_sec
 	fde->range_end = fde->start + range;
 	fde->insns = ehf_pos(&c);
 	return EHF_STOP_NONE;
+}
+
+/**
+ * ehf_fde_parse_with() - read an FDE whose CIE may be known already
+ * @ctx: memory, machine, limits, counters
+ * @s: the section that holds it
+ * @addr: address of its first byte
+ * @known: as for ehf_record_parse()
+ * @fde: filled in
+ *
+ * Return: EHF_STOP_NONE; EHF_STOP_BAD_CIE_POINTER for a CIE or a terminator at @addr; or as
+ * ehf_record_parse().
+ */
+enum ehf_stop ehf_fde_parse_with(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+				 const struct ehf_cie *known, struct ehf_fde *fde)
+{
+	struct ehf_record rec = { 0 };
+	enum ehf_stop stop = ehf_record_parse(ctx, s, addr, known, fde, &rec);
+
+	if (stop)
+		return stop;
+	return rec.kind == EHF_RECORD_FDE ? EHF_STOP_NONE : EHF_STOP_BAD_CIE_POINTER;
 }
 
 /**

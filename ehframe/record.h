@@ -105,6 +105,9 @@ struct ehf_record {
 
 enum ehf_stop ehf_record_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
 			      struct ehf_record *rec);
+enum ehf_stop ehf_record_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			       const struct ehf_cie *known, struct ehf_fde *fde,
+			       struct ehf_record *rec);
 enum ehf_stop ehf_cie_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
 			    struct ehf_cie *cie);
 enum ehf_stop ehf_fde_parse(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,

@@ -75,6 +75,8 @@
 	  "remember_state nests deeper than the limit") \
 	X(LIMIT_EXPRESSION, "limit-expression-length",	OVER_LIMIT, \
 	  "an expression longer than the limit") \
+	X(LIMIT_LEB,	"limit-leb-length",		OVER_LIMIT, \
+	  "a LEB128 number padded to more bytes than the limit") \
 	X(LIMIT_SCAN,	"limit-scan",			OVER_LIMIT, \
 	  "more records in a section without a table than the limit") \
 	X(TRACE_FULL,	"trace-full",			OVER_LIMIT, \
