@@ -187,18 +187,18 @@ void ehf_skip(struct ehf_cursor *c, u64 len)
  */
 u64 ehf_fixed(struct ehf_cursor *c, u32 len)
 {
-	u64 v = 0;
+	u8 bytes[8] = { 0 };
 	u32 k;
 
-	for (k = 0; k < len; k++) {
-		u64 b = ehf_u8(c);
-
-		if (c->ctx->abi->big_endian)
-			v = v << 8 | b;
-		else
-			v |= b << (8 * (k & 7));
+	if (len > sizeof(bytes))
+		len = sizeof(bytes);
+	if (ehf_likely(len <= c->n - c->i)) {
+		c->i += len;
+		return ehf_number(c->p + c->i - len, len, c->ctx->abi->big_endian);
 	}
-	return c->stop ? 0 : v;
+	for (k = 0; k < len; k++)
+		bytes[k] = ehf_u8(c);
+	return c->stop ? 0 : ehf_number(bytes, len, c->ctx->abi->big_endian);
 }
 
 /* Where the last byte of the longest LEB128 number belongs. */
@@ -220,8 +220,12 @@ u64 ehf_uleb(struct ehf_cursor *c)
 {
 	u64 v = 0;
 	u32 shift = 0;
-	u8 b;
+	u8 b = ehf_u8(c);
 
+	if (ehf_likely(b < 0x80))
+		return b;
+	v = b & 0x7f;
+	shift = 7;
 	do {
 		b = ehf_u8(c);
 		if (shift < 63) {
@@ -346,9 +350,8 @@ u64 ehf_pointer(struct ehf_cursor *c, u8 enc, u64 datarel)
 		if (!size)
 			goto unsupported;
 		v = ehf_fixed(c, size);
-		/* The sign bit of sdata2 and sdata4 moves to the top; sdata8 has it there. */
-		if ((enc & 0x08) && size < 8 && v >> (8 * size - 1))
-			v |= ~0ULL << (8 * size);
+		if (enc & DW_EH_PE_signed)
+			v = ehf_sign_extend(v, size);
 		break;
 	}
 	return c->stop ? 0 : ehf_addr(abi, base + v);

@@ -104,6 +104,45 @@ static inline u8 ehf_u8(struct ehf_cursor *c)
 	return ehf_u8_slow(c);
 }
 
+/* The unsigned number of @len (1 to 8) bytes at @p, in the target's byte order. */
+static inline u64 ehf_number(const u8 *p, u32 len, bool big_endian)
+{
+	u64 v = 0;
+	u32 k;
+
+#ifdef __BYTE_ORDER__
+	if (big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) {
+		u32 v4;
+		u16 v2;
+
+		switch (len) {
+		case 8:
+			__builtin_memcpy(&v, p, 8);
+			return v;
+		case 4:
+			__builtin_memcpy(&v4, p, 4);
+			return v4;
+		case 2:
+			__builtin_memcpy(&v2, p, 2);
+			return v2;
+		default:
+			break;
+		}
+	}
+#endif
+	for (k = 0; k < len; k++)
+		v |= (u64)p[k] << (8 * ((big_endian ? len - 1 - k : k) & 7));
+	return v;
+}
+
+/* The low @len (1 to 8) bytes of @v, sign-extended. */
+static inline u64 ehf_sign_extend(u64 v, u32 len)
+{
+	u64 sign = 1ULL << ((8 * len - 1) & 63);
+
+	return (v ^ sign) - sign;
+}
+
 /* Truncates an address to the machine's address size. */
 static inline u64 ehf_addr(const struct ehf_abi *abi, u64 addr)
 {

@@ -104,6 +104,7 @@ enum {
 	DW_EH_PE_udata2		= 0x02,
 	DW_EH_PE_udata4		= 0x03,
 	DW_EH_PE_udata8		= 0x04,
+	DW_EH_PE_signed		= 0x08,	/* in the formats below */
 	DW_EH_PE_sleb128	= 0x09,
 	DW_EH_PE_sdata2		= 0x0a,
 	DW_EH_PE_sdata4		= 0x0b,

@@ -70,14 +70,6 @@ static const u8 operands[256] = {
 	[DW_OP_nop]		= NONE,
 };
 
-/* The low @len bytes of @v, sign-extended. */
-static u64 sign_extend(u64 v, u32 len)
-{
-	u64 sign = 1ULL << (8 * len - 1);
-
-	return (v ^ sign) - sign;
-}
-
 /**
  * ehf_raw_op_read() - read one operation as it is written
  * @c: cursor over the expression; moves past the operation
@@ -103,19 +95,19 @@ bool ehf_raw_op_read(struct ehf_cursor *c, struct ehf_raw_op *op)
 		op->arg = ehf_u8(c);
 		break;
 	case S1:
-		op->arg = sign_extend(ehf_u8(c), 1);
+		op->arg = ehf_sign_extend(ehf_u8(c), 1);
 		break;
 	case U2:
 		op->arg = ehf_fixed(c, 2);
 		break;
 	case S2:
-		op->arg = sign_extend(ehf_fixed(c, 2), 2);
+		op->arg = ehf_sign_extend(ehf_fixed(c, 2), 2);
 		break;
 	case U4:
 		op->arg = ehf_fixed(c, 4);
 		break;
 	case S4:
-		op->arg = sign_extend(ehf_fixed(c, 4), 4);
+		op->arg = ehf_sign_extend(ehf_fixed(c, 4), 4);
 		break;
 	case U8:
 	case S8:

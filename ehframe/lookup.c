@@ -90,26 +90,20 @@ cut:
 	return c.stop == EHF_STOP_SECTION_MEMORY ? c.stop : EHF_STOP_BAD_HEADER;
 }
 
-/* One field of a table entry, from its bytes. */
-static u64 field(const struct ehf_ctx *ctx, const struct ehf_section *s, const u8 *p, u64 addr)
+/* One field of a table entry, from its bytes, which stand at @addr. */
+static inline u64 field(const struct ehf_abi *abi, const struct ehf_section *s, const u8 *p,
+			u64 addr)
 {
 	u32 size = s->entry_size / 2;
-	u64 v = 0;
-	u32 k;
+	u64 v = ehf_number(p, size, abi->big_endian);
 
-	for (k = 0; k < size; k++) {
-		if (ctx->abi->big_endian)
-			v = v << 8 | p[k];
-		else
-			v |= (u64)p[k] << (8 * (k & 7));
-	}
-	if ((s->table_enc & 0x08) && size < 8 && v >> (8 * size - 1))
-		v |= ~0ULL << (8 * size);
+	if (s->table_enc & DW_EH_PE_signed)
+		v = ehf_sign_extend(v, size);
 	if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_datarel)
 		v += s->hdr;
 	else if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_pcrel)
 		v += addr;
-	return ehf_addr(ctx->abi, v);
+	return ehf_addr(abi, v);
 }
 
 /**
@@ -130,38 +124,69 @@ bool ehf_entry_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 
 
 	if (half > 8 || !ehf_read(ctx, addr, bytes, 2 * half))
 		return false;
-	entry->start = field(ctx, s, bytes, addr);
-	entry->fde = field(ctx, s, bytes + half, addr + half);
+	entry->start = field(ctx->abi, s, bytes, addr);
+	entry->fde = field(ctx->abi, s, bytes + half, addr + half);
 	return true;
 }
 
 /*
- * The last entry whose start is not above @pc. Each probe is one read of an entry; a table
- * that is not sorted gives some entry, which the FDE's own range then refutes.
+ * The search: entries [low, low + nr) may hold the last one whose start is not above @pc. Each
+ * probe halves them, without a branch that depends on the data. A table that is not sorted
+ * gives some entry, which the FDE's own range then refutes.
  */
 static enum ehf_stop search(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
 			    struct ehf_entry *best, struct ehf_found *found)
 {
-	u64 low = 0, high = s->nr_fdes;
-	struct ehf_entry e = { 0, 0 };
-	bool any = false;
+	const struct ehf_mem *mem = ctx->mem;
+	u32 size = s->entry_size;
+	u64 bytes = s->nr_fdes * size;
+	u64 low = 0, nr = s->nr_fdes, avail = 0, base = 0;
+	u8 buf[EHF_FETCH] = { 0 };
+	const u8 *p = NULL;
 
-	while (low < high) {
-		u64 mid = low + (high - low) / 2;
+	if (mem->direct) {
+		ctx->cost->reads++;
+		p = mem->direct(mem, s->table, bytes, &avail);
+		if (avail < bytes)
+			p = NULL;
+	}
+	while (nr > 1) {
+		u64 half = nr / 2;
+		u64 start;
 
 		found->steps++;
-		if (!ehf_entry_read(ctx, s, mid, &e))
-			return EHF_STOP_SECTION_MEMORY;
-		if (e.start <= pc) {
-			*best = e;
-			found->index = mid;
-			any = true;
-			low = mid + 1;
+		if (p) {
+			u64 at = (low + half - base) * size;
+
+			start = field(ctx->abi, s, p + at, s->table + base * size + at);
+		} else if (nr * size <= EHF_FETCH) {
+			/* What is left fits in one read. */
+			if (!ehf_read(ctx, s->table + low * size, buf, (u32)nr * size))
+				return EHF_STOP_SECTION_MEMORY;
+			base = low;
+			p = buf;
+			continue;
 		} else {
-			high = mid;
+			struct ehf_entry e = { 0, 0 };
+
+			if (!ehf_entry_read(ctx, s, low + half, &e))
+				return EHF_STOP_SECTION_MEMORY;
+			start = e.start;
 		}
+		low += start <= pc ? half : 0;
+		nr -= half;
 	}
-	return any ? EHF_STOP_NONE : EHF_STOP_NO_FDE;
+	found->index = low;
+	if (p) {
+		u64 at = (low - base) * size;
+		u64 addr = s->table + base * size + at;
+
+		best->start = field(ctx->abi, s, p + at, addr);
+		best->fde = field(ctx->abi, s, p + at + size / 2, addr + size / 2);
+	} else if (!ehf_entry_read(ctx, s, low, best)) {
+		return EHF_STOP_SECTION_MEMORY;
+	}
+	return best->start <= pc ? EHF_STOP_NONE : EHF_STOP_NO_FDE;
 }
 
 static enum ehf_stop find_by_table(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,

@@ -9,6 +9,9 @@
 #include "ehframe/expr.h"
 #include "ehframe/insn.h"
 
+/* Factors up to this are multiplied by operands of a byte without a check. */
+#define SMALL_FACTOR	(1 << 20)
+
 static u16 fold_reg(u64 reg)
 {
 	return reg < EHF_REG_OTHER ? (u16)reg : EHF_REG_OTHER;
@@ -136,7 +139,7 @@ static void advance(struct ehf_program *p, u64 delta)
 {
 	u64 bytes, loc;
 
-	if (p->in_cie) {
+	if (p->in_cie && delta) {
 		ehf_fail(&p->c, EHF_STOP_CIE_ADVANCES);
 		return;
 	}
@@ -280,6 +283,114 @@ static void apply(struct ehf_program *p, const struct ehf_insn *in)
 }
 
 /*
+ * The instructions that make up nearly all programs, from the bytes at hand and with operands
+ * of one byte, without the detour over struct ehf_insn. Leaves the cursor at the first one that
+ * is not so simple, or where the location lies above @pc.
+ */
+static void run_common(struct ehf_program *p, u64 pc)
+{
+	const u8 *b = p->c.p;
+	u32 i = p->c.i;
+	const u32 n = p->c.n;
+	const s64 data_align = p->data_align;
+	const u64 code_align = p->code_align;
+	u32 insns = p->insns;
+	u64 loc = p->loc;
+	u64 start = p->start;
+	u32 delta, k;
+
+	while (loc <= pc && i < n && insns < p->ctx->limits->insns) {
+		const u8 op = b[i];
+		const u8 arg = n - i > 1 ? b[i + 1] : 0xff;
+
+		switch (op >> 6) {
+		case DW_CFA_advance_loc >> 6:
+			delta = op & 0x3f;
+			i += 1;
+			break;
+		case DW_CFA_offset >> 6:
+			if (arg >= 0x80 || !data_align)
+				goto out;
+			if (p->tracked >> (op & 0x3f) & 1) {
+				for (k = 0; k < EHF_NR_TRACKED; k++)
+					if (p->reg[k] == (op & 0x3f))
+						p->now.rule[k] = (struct ehf_rule){
+							.kind = EHF_RULE_AT_CFA,
+							.off = arg * data_align,
+						};
+			}
+			delta = 0;
+			i += 2;
+			break;
+		case DW_CFA_restore >> 6:
+			if (p->tracked >> (op & 0x3f) & 1)
+				restore(p, op & 0x3f);
+			delta = 0;
+			i += 1;
+			break;
+		default:
+			delta = 0;
+			switch (op) {
+			case DW_CFA_nop:
+				i += 1;
+				break;
+			case DW_CFA_advance_loc1:
+				if (n - i < 2)
+					goto out;
+				delta = arg;
+				i += 2;
+				break;
+			case DW_CFA_def_cfa_register:
+				if (arg >= 0x80 || p->now.cfa.kind != EHF_CFA_REG)
+					goto out;
+				p->now.cfa.reg = arg;
+				i += 2;
+				break;
+			case DW_CFA_def_cfa_offset:
+				if (p->now.cfa.kind != EHF_CFA_REG || n - i < 3)
+					goto out;
+				if (arg < 0x80) {
+					p->now.cfa.off = arg;
+					i += 2;
+				} else if (b[i + 2] < 0x80) {
+					p->now.cfa.off = (arg & 0x7f) | b[i + 2] << 7;
+					i += 3;
+				} else {
+					goto out;
+				}
+				break;
+			case DW_CFA_def_cfa:
+				if (arg >= 0x80 || n - i < 3 || b[i + 2] >= 0x80)
+					goto out;
+				set_cfa(p, arg, b[i + 2]);
+				i += 3;
+				break;
+			default:
+				goto out;
+			}
+			break;
+		}
+		start = loc;
+		insns++;
+		/* The factor is small here: 255 * code_align cannot wrap, the sum can. */
+		if (delta) {
+			if (!code_align || p->in_cie || loc > ~0ULL - delta * code_align) {
+				i -= op >> 6 ? 1 : 2;
+				insns--;
+				goto out;
+			}
+			loc += delta * code_align;
+		}
+	}
+out:
+	p->ctx->cost->insns += insns - p->insns;
+	p->insns = insns;
+	p->c.i = i;
+	p->loc = loc;
+	p->start = start;
+}
+
+/*
  * Executes instructions until the location lies above @pc or the program ends; p->start is
  * then where the rules began to hold. A stop happens at that location: what lies before it is
  * good.
@@ -289,7 +400,10 @@ static void run(struct ehf_program *p, u64 pc)
 	const struct ehf_limits *limits = p->ctx->limits;
 	struct ehf_insn in;
 
-	while (p->loc <= pc && ehf_more(&p->c)) {
+	for (;;) {
+		run_common(p, pc);
+		if (p->loc > pc || !ehf_more(&p->c))
+			break;
 		if (p->insns >= limits->insns) {
 			ehf_fail(&p->c, EHF_STOP_LIMIT_INSNS);
 			break;
@@ -321,28 +435,62 @@ static void run(struct ehf_program *p, u64 pc)
 void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 		       const struct ehf_fde *fde)
 {
-	const struct ehf_abi *abi = ctx->abi;
+	const struct ehf_cie *cie = &fde->cie;
+	u32 k;
 
 	p->ctx = ctx;
 	p->fde = fde;
-	p->reg[EHF_FP] = abi->reg_fp;
-	p->reg[EHF_RA] = fde->cie.ra_reg;
-	p->reg[EHF_SP] = abi->reg_sp;
+	p->reg[EHF_FP] = ctx->abi->reg_fp;
+	p->reg[EHF_RA] = cie->ra_reg;
+	p->reg[EHF_SP] = ctx->abi->reg_sp;
+	p->tracked = 0;
+	for (k = 0; k < EHF_NR_TRACKED; k++)
+		if (p->reg[k] < 64)
+			p->tracked |= 1ULL << p->reg[k];
+	p->code_align = cie->code_align <= SMALL_FACTOR ? (u32)cie->code_align : 0;
+	p->data_align = cie->data_align <= SMALL_FACTOR && cie->data_align >= -SMALL_FACTOR ?
+				(s32)cie->data_align : 0;
 	p->insns = 0;
 	p->depth = 0;
 	p->stop = EHF_STOP_NONE;
 	p->start = fde->start;
 	p->loc = fde->start;
 	p->now = (struct ehf_state){ .ra_signed = false };
-	p->initial = p->now;
 	p->in_cie = true;
-	ehf_open(&p->c, ctx, fde->cie.insns, fde->cie.end);
+	ehf_open(&p->c, ctx, cie->insns, cie->end);
 	run(p, ~0ULL);
 	p->in_cie = false;
+	p->initial = p->now;
+	p->cie_insns = p->insns;
+	p->cie_depth = p->depth;
+	p->cie_stop = p->stop;
 	if (p->stop)
 		return;
-	p->initial = p->now;
 	ehf_open(&p->c, ctx, fde->insns, fde->end);
+}
+
+/**
+ * ehf_program_restart() - begin the program of another FDE with the same CIE
+ * @p: a program that ehf_program_start() began, whose FDE has the same CIE as @fde
+ * @fde: the FDE, parsed; must outlive @p
+ *
+ * The CIE's instructions are not executed again: for one who reads a section front to back.
+ */
+void ehf_program_restart(struct ehf_program *p, const struct ehf_fde *fde)
+{
+	/* A state that the CIE left on the stack is gone if the last FDE took it. */
+	if (p->cie_stop || p->cie_depth) {
+		ehf_program_start(p, p->ctx, fde);
+		return;
+	}
+	p->fde = fde;
+	p->start = fde->start;
+	p->loc = fde->start;
+	p->insns = p->cie_insns;
+	p->depth = 0;
+	p->stop = EHF_STOP_NONE;
+	p->now = p->initial;
+	ehf_open(&p->c, p->ctx, fde->insns, fde->end);
 }
 
 /* A row is usable when its CFA, RA and SP are; FP may be lost. */

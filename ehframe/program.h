@@ -21,9 +21,16 @@ struct ehf_state {
  * @ctx: memory, machine, limits, counters
  * @fde: whose program it is
  * @reg: DWARF numbers of FP, RA and SP, by enum ehf_tracked
+ * @tracked: bit n is set where @reg has a number n below 64
+ * @code_align: code alignment factor, or 0 where it is so large that products need a check
+ * @data_align: data alignment factor, likewise
  * @insns: instructions executed, of CIE and FDE
  * @depth: states on the remember stack
+ * @cie_insns: @insns after the CIE's instructions
+ * @cie_depth: @depth after them
+ * @cie_stop: @stop after them
  * @in_cie: the initial instructions are running
+ * @stop: why the program cannot go on
  * @start: first address of the row that is being built
  * @loc: address from which what is executed now holds
  * @now: the rules so far
@@ -35,9 +42,15 @@ struct ehf_program {
 	const struct ehf_ctx *ctx;
 	const struct ehf_fde *fde;
 	u16 reg[EHF_NR_TRACKED];
+	bool in_cie;
+	u64 tracked;
+	u32 code_align;
+	s32 data_align;
 	u32 insns;
 	u32 depth;
-	bool in_cie;
+	u32 cie_insns;
+	u32 cie_depth;
+	enum ehf_stop cie_stop;
 	enum ehf_stop stop;
 	u64 start;
 	u64 loc;
@@ -48,6 +61,7 @@ struct ehf_program {
 
 void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 		       const struct ehf_fde *fde);
+void ehf_program_restart(struct ehf_program *p, const struct ehf_fde *fde);
 bool ehf_program_next(struct ehf_program *p, struct ehf_row *row);
 void ehf_row_eval(const struct ehf_ctx *ctx, const struct ehf_fde *fde, u64 pc,
 		  struct ehf_row *row);

@@ -12,20 +12,6 @@ struct step {
 	u64 cfa;
 };
 
-static u64 from_bytes(const struct ehf_abi *abi, const u8 *p, u32 len)
-{
-	u64 v = 0;
-	u32 k;
-
-	for (k = 0; k < len; k++) {
-		if (abi->big_endian)
-			v = v << 8 | p[k];
-		else
-			v |= (u64)p[k] << (8 * (k & 7));
-	}
-	return v;
-}
-
 /* Reads a number of @len bytes, at most 8, from the stack. */
 static bool load(const struct ehf_ctx *ctx, u64 addr, u32 len, u64 *value)
 {
@@ -34,7 +20,7 @@ static bool load(const struct ehf_ctx *ctx, u64 addr, u32 len, u64 *value)
 	*value = 0;
 	if (!ehf_read(ctx, addr, bytes, len))
 		return false;
-	*value = from_bytes(ctx->abi, bytes, len);
+	*value = ehf_number(bytes, len, ctx->abi->big_endian);
 	return true;
 }
 
