@@ -24,7 +24,10 @@
 #define NR_BUFFERS	16u
 #define BUFFER		(8u * PERF_ABI_MAX_RECORD)
 
-/* Records are on disk, and in the header's size, after this long at the latest. */
+/*
+ * Records leave for the disk after this long at the latest; the header's size counts them
+ * the next time.
+ */
 #define FLUSH_MS	250
 
 /* Strings in features are padded to this (perf: NAME_ALIGN). */
@@ -50,7 +53,7 @@ struct perf_write {
 	u64 pos;		/* where the buffer that fills will go */
 	u64 done;		/* whole records are on disk up to here */
 	u64 told;		/* the header says so up to here */
-	u64 flushed_ms;
+	u64 told_ms;
 	struct perf_error error;	/* first failure, kept */
 	struct perf_event_attr attr;
 	u64 *ids;
@@ -206,7 +209,7 @@ int perf_write_begin(struct perf_write *w, const struct perf_event_attr *attr, c
 	w->pos = w->data;
 	w->done = w->data;
 	w->told = w->data;
-	w->flushed_ms = now_ms();
+	w->told_ms = now_ms();
 
 	fill_header(w, header, 0);
 	rc = write_at(w, 0, header, sizeof(header));
@@ -347,7 +350,6 @@ static int flush(struct perf_write *w)
 			return fail(w, -rc, w->pos);
 		retire_oldest(w);
 	}
-	w->flushed_ms = now_ms();
 	return -w->error.status;
 }
 
@@ -415,10 +417,11 @@ int perf_write_round(struct perf_write *w)
 	};
 	int rc = perf_write_record(w, &round, sizeof(round));
 
-	if (rc || now_ms() - w->flushed_ms < FLUSH_MS)
+	if (rc || now_ms() - w->told_ms < FLUSH_MS)
 		return rc;
 	rc = flush(w);
 	tell(w);
+	w->told_ms = now_ms();
 	return rc;
 }
 

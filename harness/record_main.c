@@ -46,13 +46,15 @@ static void on_note(void *arg, const char *text)
 		fprintf(stderr, "%s: %s\n", c->rec->prog, text);
 }
 
-static void report(const struct record_main *rec, const struct perf_capture_result *r, u64 bytes)
+static void report(const struct record_main *rec, const struct perf_capture_result *r, u64 bytes,
+		   bool all)
 {
 	const char *name = rec->prog;
 
-	fprintf(stderr, "%s: %llu samples, %llu records, %llu lost, %llu.%01llu MB in %s\n", name,
+	fprintf(stderr, "%s: %llu samples, %llu records, %llu lost; %s%llu.%01llu MB in %s\n", name,
 		(unsigned long long)r->samples, (unsigned long long)r->records,
-		(unsigned long long)r->lost, (unsigned long long)bytes / 1000000,
+		(unsigned long long)r->lost, all ? "" : "not all written: ",
+		(unsigned long long)bytes / 1000000,
 		(unsigned long long)bytes / 100000 % 10, rec->path);
 	if (r->throttled)
 		fprintf(stderr, "%s: the kernel paused sampling %llu times\n", name,
@@ -60,8 +62,8 @@ static void report(const struct record_main *rec, const struct perf_capture_resu
 	if (r->signal)
 		fprintf(stderr, "%s: interrupted by %s\n", name, strsignal(r->signal));
 	if (r->exited && WIFSIGNALED(r->wait_status))
-		fprintf(stderr, "%s: the command was killed by %s\n", name,
-			strsignal(WTERMSIG(r->wait_status)));
+		fprintf(stderr, "%s: the command was ended by signal %d: %s\n", name,
+			WTERMSIG(r->wait_status), strsignal(WTERMSIG(r->wait_status)));
 	else if (r->exited && WEXITSTATUS(r->wait_status))
 		fprintf(stderr, "%s: the command ended with status %d\n", name,
 			WEXITSTATUS(r->wait_status));
@@ -130,6 +132,6 @@ int record_main_run(const struct record_main *rec, char *const command[])
 			status = CLI_STATUS_INPUT;
 	}
 	if (!rec->quiet && (end == PERF_CAPTURE_OK || end == PERF_CAPTURE_SINK))
-		report(rec, &result, bytes);
+		report(rec, &result, bytes, !write_err.status);
 	return status;
 }
