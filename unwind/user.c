@@ -247,13 +247,20 @@ static void find_saved(const struct step *s, const struct ehf_row *row, struct e
 	}
 }
 
+static bool ra_in_memory(const struct ehf_row *row)
+{
+	u8 kind = row->rule[EHF_RA].kind;
+
+	return kind != EHF_RULE_REG && kind != EHF_RULE_SAME && kind != EHF_RULE_UNSPEC;
+}
+
 static enum ehf_stop step_by_row(struct step *s, const struct ehf_row *row,
 				 struct ehu_user_state *to)
 {
 	const struct ehf_abi *abi = s->ctx->abi;
 	bool signal = row->flags & EHF_ROW_SIGNAL;
 	const struct ehf_rule *sp_rule = &row->rule[EHF_SP];
-	enum ehf_stop stop;
+	enum ehf_stop stop, progress;
 	u32 align = s->u->arch->sp_align - 1U;
 
 	if (row->flags & EHF_ROW_OUTERMOST)
@@ -263,13 +270,14 @@ static enum ehf_stop step_by_row(struct step *s, const struct ehf_row *row,
 		return stop;
 	if (s->cfa & align)
 		return EHF_STOP_MISALIGNED;
-	stop = check_progress(s->from, ehf_addr(abi, s->cfa + (u64)(s64)abi->sp_off),
-			      is_load(row), signal || sp_rule->kind != EHF_RULE_UNSPEC);
-	if (stop)
-		return stop;
+	progress = check_progress(s->from, ehf_addr(abi, s->cfa + (u64)(s64)abi->sp_off),
+				  is_load(row), signal || sp_rule->kind != EHF_RULE_UNSPEC);
+	/* An RA that was never pushed leaves SP where it is: that it is not known says more. */
+	if (progress && (progress != EHF_STOP_NO_PROGRESS || ra_in_memory(row)))
+		return progress;
 	stop = next_ra(s, row, &to->ip);
-	if (stop)
-		return stop;
+	if (stop || progress)
+		return stop ? stop : progress;
 	stop = next_sp(s, sp_rule, &to->sp);
 	if (stop)
 		return stop;
