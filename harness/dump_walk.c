@@ -26,6 +26,8 @@ struct dump_walk {
 	struct ehu_regs regs;
 	struct chunk *chunk;
 	size_t nr_chunks;
+	u64 *word;	/* values of all words */
+	size_t nr_words;
 };
 
 static bool in_chunks(const struct dump_walk *w, u64 addr, u8 *byte)
@@ -46,7 +48,20 @@ static bool within(u64 addr, u32 len, u64 start, u64 end)
 	return addr >= start && addr < end && len <= end - addr;
 }
 
-/* The file's CFI and code: what a process could not have changed. */
+/* A pc that the stack names: its code may be looked at, to see whether it is a signal frame. */
+static bool is_named(const struct dump_walk *w, u64 addr)
+{
+	for (size_t i = 0; i < w->nr_words; i++) {
+		if (w->word[i] == addr)
+			return true;
+	}
+	return addr == w->regs.ip;
+}
+
+/*
+ * The file's CFI, and code at a pc. Not code elsewhere: a file whose addresses begin at 0 would
+ * stand in for the stack that was left out.
+ */
 static bool in_image(const struct dump_walk *w, u64 addr, u32 len)
 {
 	const struct image *img = w->img;
@@ -56,7 +71,7 @@ static bool in_image(const struct dump_walk *w, u64 addr, u32 len)
 		return true;
 	for (u32 i = 0; i < img->nr_exec; i++) {
 		if (within(addr, len, img->exec[i].addr, img->exec[i].end))
-			return true;
+			return is_named(w, addr);
 	}
 	return false;
 }
@@ -114,23 +129,25 @@ static bool parse_mem(struct dump_walk *w, const char *text, size_t len, char *w
 	const struct ehf_abi *abi = &w->img->arch->abi;
 	const char *colon = memchr(text, ':', len), *end = text + len;
 	struct chunk *c, *grown;
-	u64 value;
+	u64 value, *words;
 
 	if (!colon) {
 		snprintf(why, why_size, "'mem=%.*s': no ':' after the address", (int)len, text);
 		return false;
 	}
 	grown = reallocarray(w->chunk, w->nr_chunks + 1, sizeof(*w->chunk));
-	if (!grown) {
+	/* No more words than bytes of text. */
+	words = reallocarray(w->word, w->nr_words + len, sizeof(*w->word));
+	w->chunk = grown ? grown : w->chunk;
+	w->word = words ? words : w->word;
+	if (!grown || !words) {
 		snprintf(why, why_size, "out of memory");
 		return false;
 	}
-	w->chunk = grown;
 	c = &w->chunk[w->nr_chunks];
 	*c = (struct chunk){ 0 };
 	if (!dump_place(w->img, text, (size_t)(colon - text), &c->addr, why, why_size))
 		return false;
-	/* No more words than bytes of text. */
 	c->bytes = calloc(len, abi->word_size);
 	if (!c->bytes) {
 		snprintf(why, why_size, "out of memory");
@@ -148,6 +165,7 @@ static bool parse_mem(struct dump_walk *w, const char *text, size_t len, char *w
 			snprintf(why, why_size, "%#" PRIx64 " does not fit in a word", value);
 			return false;
 		}
+		w->word[w->nr_words++] = value;
 		for (u32 k = 0; k < abi->word_size; k++) {
 			u32 shift = 8 * (abi->big_endian ? abi->word_size - 1U - k : k);
 
@@ -252,6 +270,7 @@ void dump_walk_free(struct dump_walk *w)
 	for (size_t i = 0; i < w->nr_chunks; i++)
 		free(w->chunk[i].bytes);
 	free(w->chunk);
+	free(w->word);
 	free(w);
 }
 
@@ -300,7 +319,8 @@ static void put_text(const struct dump *d, const struct ehu_trace *t)
  * @w: the stack
  * @use_fp: follow frame pointers where there is no FDE
  *
- * Readable are the words that were given, and the file's CFI and code. The load bias is 0.
+ * Readable are the words that were given, the file's CFI, and code at a pc that was given. The
+ * load bias is 0.
  *
  * Return: false where memory ran out.
  */
