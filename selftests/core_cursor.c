@@ -35,6 +35,7 @@ FIXTURE_SETUP(cursor)
 	self->b.abi.big_endian = variant->big;
 	self->b.abi.addr_size = variant->addr_size;
 	b_memory(&self->b, variant->kind);
+	self->b.one_page = true;
 }
 
 FIXTURE_TEARDOWN(cursor)
@@ -430,6 +431,7 @@ TEST_F(cursor, plain_read)
 	struct b *b = &self->b;
 	u8 bytes[64];
 
+	b->one_page = false;	/* all of these bytes are asked for */
 	for (u32 k = 0; k < 5000; k++)
 		b_u8(b, (u8)(k * 7));
 	for (u32 len = 1; len <= 16; len++) {

@@ -69,6 +69,7 @@ struct b {
 	u32 reads;		/* calls that asked for bytes */
 	u32 fault_at;		/* this one fails, counted from 1; 0: none does */
 	u32 broken;		/* calls that break the contract of struct ehf_mem */
+	bool one_page;		/* so does a copy over the end of a page */
 	u32 flip_at;		/* this byte .. */
 	u32 flip_nth;		/* .. is another when it is fetched for the nth time; 0: never */
 	u8 buf[B_SIZE];
@@ -80,8 +81,8 @@ static inline bool b_access(struct b *b, u64 addr, u64 len, bool copy)
 {
 	if (!len || (copy && len > 64) || addr > ~0ULL - len)
 		b->broken++;
-	if (copy && (addr & ~4095ULL) != ((addr + len - 1) & ~4095ULL) && len > 16)
-		b->broken++;	/* a fetch over a page's end; a table entry may lie across it */
+	if (copy && b->one_page && (addr & ~4095ULL) != ((addr + len - 1) & ~4095ULL))
+		b->broken++;
 	b->reads++;
 	return b->reads != b->fault_at && addr >= b->base && addr - b->base <= b->len &&
 	       len <= b->len - (addr - b->base);
@@ -98,8 +99,9 @@ static inline bool b_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 le
 		return false;
 	for (k = 0; k < len; k++) {
 		to[k] = b->buf[at + k];
-		b->fetched[at + k]++;
-		if (at + k == b->flip_at && b->fetched[at + k] == b->flip_nth)
+		if (b->fetched[at + k] < 255)
+			b->fetched[at + k]++;
+		if (at + k == b->flip_at && b->flip_nth && b->fetched[at + k] == b->flip_nth)
 			to[k] ^= 0xff;
 	}
 	return true;
@@ -148,7 +150,10 @@ static inline void b_init(struct b *b, const struct ehf_abi *abi)
 	memset(b, 0, sizeof(*b));
 	b->abi = *abi;
 	b->limits = ehf_limits_walk;
-	b->ctx = (struct ehf_ctx){ &b->mem, &b->abi, &b->limits, &b->cost };
+	b->ctx.mem = &b->mem;
+	b->ctx.abi = &b->abi;
+	b->ctx.limits = &b->limits;
+	b->ctx.cost = &b->cost;
 	b->base = B_BASE;
 	b->align = 1;
 	b->s.eh_frame = B_BASE;
