@@ -34,15 +34,24 @@ const struct ehf_limits ehf_limits_file = {
  */
 void ehf_open(struct ehf_cursor *c, const struct ehf_ctx *ctx, u64 start, u64 end)
 {
+	u64 off = start - ctx->hand.start;
+	u64 len = end < start ? 0 : end - start;
+
 	c->ctx = ctx;
 	c->p = c->buf;
 	c->i = 0;
-	c->n = 0;
 	c->have = 0;
 	c->stop = EHF_STOP_NONE;
 	c->base = start;
-	c->end = end < start ? start : end;
+	c->end = start + len;
 	c->buf[0] = 0;
+	if (off < ctx->hand.len) {
+		if (len > ctx->hand.len - off)
+			len = ctx->hand.len - off;
+		c->p = ctx->hand.p + off;
+		c->have = len > ~0U ? ~0U : (u32)len;
+	}
+	c->n = c->have;
 }
 
 /* The bytes at hand end with the window. */

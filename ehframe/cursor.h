@@ -22,18 +22,28 @@
  */
 #define EHF_MAX_LEB	16
 
+struct ehf_memo;
+
 /**
  * struct ehf_ctx - what every function that reads a section needs
  * @mem: the memory that holds the section
  * @abi: the machine
  * @limits: bounds on the work
  * @cost: counters, added to; never NULL
+ * @hand: optional: bytes of the section that the caller got from ->direct, so that it is not
+ *	asked for each record again
+ * @memo: optional: CIEs that were read before
+ * @generation: names the state of the sections in @memo: whatever changes them draws a new
+ *	number. 0 where @memo is not to be used
  */
 struct ehf_ctx {
 	const struct ehf_mem *mem;
 	const struct ehf_abi *abi;
 	const struct ehf_limits *limits;
 	struct ehf_cost *cost;
+	struct ehf_hand hand;
+	struct ehf_memo *memo;
+	u64 generation;
 };
 
 /**
@@ -141,6 +151,15 @@ static inline u64 ehf_sign_extend(u64 v, u32 len)
 	u64 sign = 1ULL << ((8 * len - 1) & 63);
 
 	return (v ^ sign) - sign;
+}
+
+/* Reads an unsigned number of 4 bytes, as ehf_fixed() does. */
+static inline u32 ehf_u32(struct ehf_cursor *c)
+{
+	if (ehf_unlikely(c->n - c->i < 4))
+		return (u32)ehf_fixed(c, 4);
+	c->i += 4;
+	return (u32)ehf_number(c->p + c->i - 4, 4, c->ctx->abi->big_endian);
 }
 
 /* Truncates an address to the machine's address size. */

@@ -27,6 +27,26 @@ struct ehf_mem {
 	const u8 *(*direct)(const struct ehf_mem *mem, u64 addr, u64 len, u64 *avail);
 };
 
+/**
+ * struct ehf_hand - bytes of target memory that are at hand, as ->direct offers them
+ * @p: the bytes
+ * @start: target address of the first one
+ * @len: how many; 0 where nothing is at hand
+ */
+struct ehf_hand {
+	const u8 *p;
+	u64 start;
+	u64 len;
+};
+
+/* The @len bytes at @addr if all of them are at hand, else NULL. */
+static inline const u8 *ehf_at_hand(const struct ehf_hand *h, u64 addr, u64 len)
+{
+	u64 off = addr - h->start;
+
+	return off < h->len && len <= h->len - off ? h->p + off : NULL;
+}
+
 /* What a walk or a lookup has cost its caller: a kernel pays for each of these. */
 struct ehf_cost {
 	u64 reads;	/* calls of ehf_mem->read and ->direct */

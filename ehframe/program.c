@@ -424,6 +424,33 @@ static void run(struct ehf_program *p, u64 pc)
 		p->stop = p->c.stop;
 }
 
+/* The CIE's instructions, or what they came to before. */
+static void run_cie(struct ehf_program *p)
+{
+	const struct ehf_cie *cie = &p->fde->cie;
+	struct ehf_memo_slot *slot = ehf_memo_find(p->ctx, cie->addr);
+
+	if (slot && slot->has_state) {
+		p->insns = slot->insns;
+		p->now = slot->state;
+		p->initial = p->now;
+		p->in_cie = false;
+		return;
+	}
+	p->now = (struct ehf_state){ .ra_signed = false };
+	p->in_cie = true;
+	ehf_open(&p->c, p->ctx, cie->insns, cie->end);
+	run(p, ~0ULL);
+	p->in_cie = false;
+	p->initial = p->now;
+	/* A state left on the stack would have to be kept as well: nobody does that. */
+	if (slot && !p->stop && !p->depth) {
+		slot->has_state = true;
+		slot->insns = p->insns;
+		slot->state = p->now;
+	}
+}
+
 /**
  * ehf_program_start() - begin an FDE's program
  * @p: the program
@@ -455,18 +482,12 @@ void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 	p->stop = EHF_STOP_NONE;
 	p->start = fde->start;
 	p->loc = fde->start;
-	p->now = (struct ehf_state){ .ra_signed = false };
-	p->in_cie = true;
-	ehf_open(&p->c, ctx, cie->insns, cie->end);
-	run(p, ~0ULL);
-	p->in_cie = false;
-	p->initial = p->now;
+	run_cie(p);
 	p->cie_insns = p->insns;
 	p->cie_depth = p->depth;
 	p->cie_stop = p->stop;
-	if (p->stop)
-		return;
-	ehf_open(&p->c, ctx, fde->insns, fde->end);
+	if (!p->stop)
+		ehf_open(&p->c, ctx, fde->insns, fde->end);
 }
 
 /**

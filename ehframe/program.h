@@ -8,13 +8,6 @@
 #include "ehframe/lookup.h"
 #include "ehframe/row.h"
 
-/* What DW_CFA_remember_state saves: all rules, the CFA's included (DWARF 5, 6.4.2.4). */
-struct ehf_state {
-	struct ehf_cfa cfa;
-	struct ehf_rule rule[EHF_NR_TRACKED];
-	bool ra_signed;
-};
-
 /**
  * struct ehf_program - a CFA program under way
  * @c: the next instruction

@@ -5,7 +5,6 @@
 #include "ehframe/record.h"
 
 #include "ehframe/dwarf.h"
-#include "ehframe/row.h"
 
 /*
  * Opens the record at @addr and leaves the cursor behind its id, with the record as the
@@ -27,7 +26,7 @@ static enum ehf_stop open_record(struct ehf_cursor *c, const struct ehf_ctx *ctx
 		return EHF_STOP_BAD_RECORD_LENGTH;
 	}
 	ehf_open(c, ctx, addr, s->eh_frame_end);
-	len = ehf_fixed(c, 4);
+	len = ehf_u32(c);
 	if (len == 0xffffffff) {
 		id_size = 8;
 		len = ehf_fixed(c, 8);
@@ -47,7 +46,7 @@ static enum ehf_stop open_record(struct ehf_cursor *c, const struct ehf_ctx *ctx
 		return EHF_STOP_LIMIT_FDE_LENGTH;
 	ehf_narrow(c, len);
 	id_addr = ehf_pos(c);
-	id = ehf_fixed(c, id_size);
+	id = id_size == 4 ? ehf_u32(c) : ehf_fixed(c, 8);
 	if (c->stop)
 		return c->stop;
 	if (!id) {
@@ -231,6 +230,37 @@ enum ehf_stop ehf_cie_parse(const struct ehf_ctx *ctx, const struct ehf_section 
 	return EHF_STOP_NONE;
 }
 
+/* The CIE at @addr: the known one, one that was read before, or from its bytes. */
+static enum ehf_stop find_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+			      const struct ehf_cie *known, struct ehf_cie *cie)
+{
+	struct ehf_memo_slot *slot;
+	enum ehf_stop stop;
+
+	if (known && known->addr == addr) {
+		if (known != cie)
+			*cie = *known;
+		return EHF_STOP_NONE;
+	}
+	slot = ehf_memo_find(ctx, addr);
+	if (slot) {
+		*cie = slot->cie;
+		return EHF_STOP_NONE;
+	}
+	stop = ehf_cie_parse(ctx, s, addr, cie);
+	if (stop) {
+		cie->addr = 0;	/* not to be taken for a known one */
+		return stop;
+	}
+	slot = ehf_memo_slot(ctx, addr);
+	if (slot) {
+		slot->generation = ctx->generation;
+		slot->cie = *cie;
+		slot->has_state = false;
+	}
+	return EHF_STOP_NONE;
+}
+
 /**
  * ehf_record_parse() - read a record of any kind, an FDE in full
  * @ctx: memory, machine, limits, counters
@@ -266,17 +296,19 @@ enum ehf_stop ehf_record_parse(const struct ehf_ctx *ctx, const struct ehf_secti
 	fde->end = rec->next;
 	if (rec->kind != EHF_RECORD_FDE)
 		return EHF_STOP_NONE;
-	if (!known || known->addr != rec->cie) {
-		stop = ehf_cie_parse(ctx, s, rec->cie, &fde->cie);
-		if (stop) {
-			fde->cie.addr = 0;	/* not to be taken for a known one */
-			return stop;
-		}
-	} else if (known != &fde->cie) {
-		fde->cie = *known;
+	stop = find_cie(ctx, s, rec->cie, known, &fde->cie);
+	if (stop)
+		return stop;
+	if (fde->cie.fde_enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4)) {
+		/* Nearly always; the general way gives the same. */
+		u64 base = ehf_pos(&c);
+
+		fde->start = ehf_addr(ctx->abi, base + ehf_sign_extend(ehf_u32(&c), 4));
+		range = ehf_addr(ctx->abi, ehf_sign_extend(ehf_u32(&c), 4));
+	} else {
+		fde->start = ehf_pointer(&c, fde->cie.fde_enc, 0);
+		range = ehf_pointer(&c, fde->cie.fde_enc & DW_EH_PE_format, 0);
 	}
-	fde->start = ehf_pointer(&c, fde->cie.fde_enc, 0);
-	range = ehf_pointer(&c, fde->cie.fde_enc & DW_EH_PE_format, 0);
 	if (fde->cie.flags & EHF_CIE_SIZED)
 		ehf_skip(&c, ehf_uleb(&c));
 	if (c.stop)

@@ -6,6 +6,7 @@
 #define EHFRAME_RECORD_H
 
 #include "ehframe/cursor.h"
+#include "ehframe/row.h"
 
 /**
  * struct ehf_section - one .eh_frame_hdr + .eh_frame pair in a task's memory
@@ -86,6 +87,46 @@ struct ehf_fde {
 	u64 range_end;
 	struct ehf_cie cie;
 };
+
+/* CIEs that a memo keeps. Most files have one to three; a slot is shared by address. */
+#define EHF_MEMO_SLOTS	8
+
+/**
+ * struct ehf_memo_slot - a CIE that was read, and what its instructions came to
+ * @generation: of the sections when it was read; 0 for an empty slot
+ * @cie: the CIE
+ * @has_state: @state and @insns are filled in
+ * @insns: how many initial instructions it has
+ * @state: the rules after them
+ */
+struct ehf_memo_slot {
+	u64 generation;
+	struct ehf_cie cie;
+	bool has_state;
+	u32 insns;
+	struct ehf_state state;
+};
+
+/* In storage of the caller, all zero at first. One walk at a time may use it. */
+struct ehf_memo {
+	struct ehf_memo_slot slot[EHF_MEMO_SLOTS];
+};
+
+/* The slot for the CIE at @addr, or NULL where nothing may be kept. */
+static inline struct ehf_memo_slot *ehf_memo_slot(const struct ehf_ctx *ctx, u64 addr)
+{
+	if (!ctx->memo || !ctx->generation)
+		return NULL;
+	return &ctx->memo->slot[(addr >> 2 ^ addr >> 12) % EHF_MEMO_SLOTS];
+}
+
+/* That slot if it holds the CIE, or NULL. */
+static inline struct ehf_memo_slot *ehf_memo_find(const struct ehf_ctx *ctx, u64 addr)
+{
+	struct ehf_memo_slot *slot = ehf_memo_slot(ctx, addr);
+
+	return slot && slot->generation == ctx->generation && slot->cie.addr == addr ? slot : NULL;
+}
 
 enum ehf_record_kind { EHF_RECORD_CIE, EHF_RECORD_FDE, EHF_RECORD_END };
 

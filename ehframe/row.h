@@ -84,6 +84,13 @@ enum ehf_tracked { EHF_FP, EHF_RA, EHF_SP, EHF_NR_TRACKED };
 #define EHF_ROW_OUTERMOST	0x02	/* the RA is undefined: no caller */
 #define EHF_ROW_RA_SIGNED	0x04	/* AArch64: the return address is signed here */
 
+/* All rules at one place: what DW_CFA_remember_state saves (DWARF 5, 6.4.2.4). */
+struct ehf_state {
+	struct ehf_cfa cfa;
+	struct ehf_rule rule[EHF_NR_TRACKED];
+	bool ra_signed;
+};
+
 /**
  * struct ehf_row - the rules that hold in [@start, @end), or why there are none
  * @start: first address

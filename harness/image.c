@@ -382,7 +382,7 @@ static enum image_status find_cfi(struct image *img, const struct sections *foun
 				  struct image_error *err)
 {
 	struct ehf_cost cost = { 0 };
-	struct ehf_ctx ctx = { img->mem, &img->arch->abi, &ehf_limits_file, &cost };
+	struct ehf_ctx ctx = { .mem = img->mem, .abi = &img->arch->abi, .limits = &ehf_limits_file, .cost = &cost };
 	struct ehf_section *s = &img->section;
 	const struct image_segment *seg;
 	enum ehf_stop stop;

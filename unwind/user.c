@@ -406,7 +406,7 @@ bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost)
 {
-	const struct ehf_ctx ctx = { u->mem, &u->arch->abi, u->limits, cost };
+	const struct ehf_ctx ctx = { .mem = u->mem, .abi = &u->arch->abi, .limits = u->limits, .cost = cost };
 	struct ehu_user_state to = *state;
 	struct step s = { .u = u, .ctx = &ctx, .from = state };
 	struct ehf_row row = { 0 };
