@@ -48,7 +48,8 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *arg)
 	FIXTURE_DATA(self) *self = arg;
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
 	struct ehf_section *s = &self->section[self->nr];
-	struct ehf_ctx ctx = { &self_mem, &ehu_arch_x86_64.abi, &ehf_limits_walk, NULL };
+	struct ehf_ctx ctx = { .mem = &self_mem, .abi = &ehu_arch_x86_64.abi,
+			       .limits = &ehf_limits_walk };
 	struct ehf_cost cost = { 0 };
 	struct image_error err;
 	struct image *img;
