@@ -125,6 +125,32 @@ static bool mem_read_counted(const struct ehf_mem *mem, u64 addr, void *dst, u32
 	return mem_read(mem, addr, dst, len);
 }
 
+/**
+ * image_ctx() - what the core needs to read an image's CFI
+ * @img: the image
+ * @limits: bounds on the work
+ * @cost: counters; must outlive the result
+ *
+ * .eh_frame is at hand, once it is known where it stands.
+ *
+ * Return: the context; valid as long as the image.
+ */
+struct ehf_ctx image_ctx(const struct image *img, const struct ehf_limits *limits,
+			 struct ehf_cost *cost)
+{
+	struct ehf_ctx ctx = {
+		.mem = img->mem, .abi = &img->arch->abi, .limits = limits, .cost = cost,
+	};
+	const struct ehf_section *s = &img->section;
+	u64 avail = 0;
+	const u8 *p = s->eh_frame < s->eh_frame_end ? image_bytes_at(img, s->eh_frame, &avail) :
+						      NULL;
+
+	if (p && avail >= s->eh_frame_end - s->eh_frame)
+		ctx.hand = (struct ehf_hand){ p, s->eh_frame, s->eh_frame_end - s->eh_frame };
+	return ctx;
+}
+
 static int by_addr(const void *a, const void *b)
 {
 	const struct image_segment *x = a, *y = b;

@@ -156,6 +156,8 @@ const char *image_status_name(enum image_status status);
 bool image_changed(const struct image *img);
 const struct image_segment *image_segment_at(const struct image *img, u64 addr);
 const u8 *image_bytes_at(const struct image *img, u64 addr, u64 *avail);
+struct ehf_ctx image_ctx(const struct image *img, const struct ehf_limits *limits,
+			 struct ehf_cost *cost);
 
 const struct image_symbol *image_symbol_at(struct image *img, u64 addr);
 const struct image_symbol *image_symbol_named(struct image *img, const char *name);

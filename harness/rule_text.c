@@ -170,6 +170,22 @@ int rule_text_reg_name(char *buf, size_t n, const struct ehu_arch *arch, unsigne
 }
 
 /**
+ * rule_text_op() - the text of one operation of an expression
+ * @buf: where it goes, always terminated when @n is not 0
+ * @n: bytes there
+ * @op: the operation
+ *
+ * Return: the length of the text, which was cut if it is not less than @n.
+ */
+int rule_text_op(char *buf, size_t n, const struct ehf_raw_op *op)
+{
+	struct out o = begin(buf, n);
+
+	put_op(&o, op);
+	return done(&o);
+}
+
+/**
  * rule_text_cfa() - the text of a row's CFA rule
  * @buf: where it goes, always terminated when @n is not 0
  * @n: bytes there; RULE_TEXT_MAX is always enough

@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "arch/arch.h"
+#include "ehframe/expr.h"
 #include "ehframe/record.h"
 
 /* Room for the text of any rule: 255 bytes of expression, an operation a byte. */
@@ -28,6 +29,7 @@ int rule_text_cfa(char *buf, size_t n, const struct ehu_arch *arch, const struct
 		  const struct ehf_fde *fde, const struct ehf_row *row);
 int rule_text_reg(char *buf, size_t n, const struct ehu_arch *arch, const struct ehf_mem *mem,
 		  const struct ehf_fde *fde, const struct ehf_row *row, enum ehf_tracked which);
+int rule_text_op(char *buf, size_t n, const struct ehf_raw_op *op);
 int rule_text_reg_name(char *buf, size_t n, const struct ehu_arch *arch, unsigned int reg);
 
 #endif /* HARNESS_RULE_TEXT_H */
