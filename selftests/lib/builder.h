@@ -34,6 +34,7 @@ enum b_kind {
 	B_COPY,		/* ->read alone, as in a kernel */
 	B_DIRECT,	/* ->direct has it all */
 	B_CRUMBS,	/* ->direct has a few bytes at a time, and sometimes none */
+	B_BYTES,	/* ->direct has one byte at a time */
 	B_NR_KINDS
 };
 
@@ -135,11 +136,20 @@ static inline const u8 *b_crumbs(const struct ehf_mem *mem, u64 addr, u64 len, u
 	return p;
 }
 
+static inline const u8 *b_one(const struct ehf_mem *mem, u64 addr, u64 len, u64 *avail)
+{
+	const u8 *p = b_direct(mem, addr, len, avail);
+
+	*avail = p ? 1 : 0;
+	return p;
+}
+
 /* Starts counting anew, with memory of this kind. */
 static inline void b_memory(struct b *b, enum b_kind kind)
 {
 	b->mem.read = b_read;
-	b->mem.direct = kind == B_COPY ? NULL : kind == B_DIRECT ? b_direct : b_crumbs;
+	b->mem.direct = kind == B_COPY ? NULL : kind == B_DIRECT ? b_direct :
+			kind == B_CRUMBS ? b_crumbs : b_one;
 	b->reads = 0;
 	b->cost = (struct ehf_cost){ 0 };
 	memset(b->fetched, 0, sizeof(b->fetched));
