@@ -53,6 +53,7 @@ void ehu_map_init(struct ehu_map *map, struct ehu_range *storage, u32 max)
 {
 	map->sections.find = find_section;
 	map->sections.corrupt = NULL;
+	map->sections.generation = 0;
 	map->range = storage;
 	map->nr = 0;
 	map->max = max;

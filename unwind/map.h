@@ -13,6 +13,8 @@
  * @find: the section whose text covers @addr, or NULL. It stays valid until the walk is over
  * @corrupt: optional; told once when a stop of class corrupt showed that @s is wrong, so that
  *	it can be removed. Not called for anything else, a fault on its bytes included
+ * @generation: names the present state: whoever changes what @find answers draws a new number,
+ *	never 0, from one counter for all tasks. 0 forbids caching
  *
  * A user embeds it in its own structure and finds that from the pointer.
  */
@@ -20,6 +22,7 @@ struct ehu_sections {
 	const struct ehf_section *(*find)(const struct ehu_sections *sections, u64 addr);
 	void (*corrupt)(const struct ehu_sections *sections, const struct ehf_section *s,
 			enum ehf_stop stop);
+	u64 generation;
 };
 
 /* One text range: [start, end) is described by @section. */

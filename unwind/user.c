@@ -12,21 +12,32 @@ struct step {
 	u64 cfa;
 };
 
+/* How much of a stack a source is asked for at once. */
+#define STACK_HAND	(1U << 20)
+
 /* Reads a number of @len bytes, at most 8, from the stack. */
-static bool load(const struct ehf_ctx *ctx, u64 addr, u32 len, u64 *value)
+static bool load(const struct step *s, u64 addr, u32 len, u64 *value)
 {
+	const struct ehf_ctx *ctx = s->ctx;
+	const u8 *p = ehf_at_hand(&s->from->stack, addr, len);
 	u8 bytes[8] = { 0 };
 
 	*value = 0;
-	if (!ehf_read(ctx, addr, bytes, len))
-		return false;
-	*value = ehf_number(bytes, len, ctx->abi->big_endian);
+	if (p) {
+		ctx->cost->reads++;
+		ctx->cost->bytes += len;
+	} else {
+		if (!ehf_read(ctx, addr, bytes, len))
+			return false;
+		p = bytes;
+	}
+	*value = ehf_number(p, len, ctx->abi->big_endian);
 	return true;
 }
 
 static bool load_word(const struct step *s, u64 addr, u64 *value)
 {
-	return load(s->ctx, ehf_addr(s->ctx->abi, addr), s->ctx->abi->word_size, value);
+	return load(s, ehf_addr(s->ctx->abi, addr), s->ctx->abi->word_size, value);
 }
 
 /*
@@ -89,7 +100,7 @@ static enum ehf_stop eval_cfa(const struct step *s, const struct ehf_cfa *cfa, u
 		addr += second << (cfa->shift & 7);
 		/* fall through */
 	case EHF_CFA_AT_REG:
-		if (!load(s->ctx, ehf_addr(abi, addr), abi->addr_size, &addr))
+		if (!load(s, ehf_addr(abi, addr), abi->addr_size, &addr))
 			return EHF_STOP_MEMORY;
 		addr += (u64)cfa->add;
 		break;
@@ -136,11 +147,18 @@ static enum ehf_stop eval_rule(const struct step *s, const struct ehf_rule *rule
 	}
 }
 
+/* Bits of a return address that are address: the others may hold its signature. */
+static inline u64 ra_mask(const struct ehu_unwind *u)
+{
+	if (u->ra_mask)
+		return u->ra_mask;
+	return u->arch->va_bits ? (1ULL << (u->arch->va_bits & 63)) - 1 : ~0ULL;
+}
+
 static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u64 *ra)
 {
 	const struct ehf_rule *rule = &row->rule[EHF_RA];
 	const struct ehu_arch *arch = s->u->arch;
-	u64 mask = s->u->ra_mask;
 	enum ehf_stop stop;
 
 	if (rule->kind == EHF_RULE_UNSPEC || rule->kind == EHF_RULE_SAME) {
@@ -156,11 +174,7 @@ static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u6
 		if (stop)
 			return stop;
 	}
-	*ra = ehf_addr(&arch->abi, *ra);
-	if (!mask && arch->va_bits)
-		mask = (1ULL << arch->va_bits) - 1;
-	if (mask)
-		*ra &= mask;
+	*ra = ehf_addr(&arch->abi, *ra) & ra_mask(s->u);
 	return EHF_STOP_NONE;
 }
 
@@ -352,18 +366,154 @@ static enum ehf_stop step_by_fp(struct step *s, struct ehu_user_state *to)
 	return stop;
 }
 
-static enum ehf_stop find_row(const struct ehu_unwind *u, const struct ehf_ctx *ctx, u64 addr,
+/* The row of an address from the section's bytes; the cache learns what it was. */
+static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u64 addr,
 			      struct ehf_row *row)
 {
-	const struct ehf_section *section = u->sections->find(u->sections, addr);
-	enum ehf_stop stop;
+	const struct ehu_sections *sections = u->sections;
+	const struct ehf_section *section = sections->find(sections, addr);
+	enum ehf_stop stop = EHF_STOP_PC_NOT_IN_MODULE;
+	const u64 generation = sections->generation;
 
-	if (!section)
-		return EHF_STOP_PC_NOT_IN_MODULE;
-	stop = ehf_row_find(ctx, section, addr, row);
-	if (u->sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
-		u->sections->corrupt(u->sections, section, stop);
+	if (section) {
+		ctx->memo = u->memo;
+		ctx->generation = generation;
+		if (u->mem->direct) {
+			ctx->hand.start = section->eh_frame;
+			ctx->hand.p = u->mem->direct(u->mem, section->eh_frame,
+						     section->eh_frame_end - section->eh_frame,
+						     &ctx->hand.len);
+			if (!ctx->hand.p)
+				ctx->hand.len = 0;
+		}
+		stop = ehf_row_find(ctx, section, addr, row);
+		if (sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
+			sections->corrupt(sections, section, stop);
+	}
+	if (u->cache) {
+		if (stop)
+			ehu_row_cache_put_stop(u->cache, generation, addr, stop);
+		else
+			ehu_row_cache_put(u->cache, u->arch, generation, addr, row);
+	}
 	return stop;
+}
+
+/* A signed field of a slot: @bits of them from @shift on, in words. */
+static inline u64 slot_off(u64 word, u32 shift, u32 bits, u32 word_size)
+{
+	return (u64)((s64)(word << (64 - shift - bits)) >> (64 - bits)) * word_size;
+}
+
+/* A word of the stack that is at hand, in the target's byte order. */
+static inline bool hand_word(const struct ehf_abi *abi, const struct ehf_hand *stack, u64 addr,
+			     struct ehf_cost *cost, u64 *value)
+{
+	const u8 *p = ehf_at_hand(stack, addr, abi->word_size);
+
+	if (!p)
+		return false;
+	cost->reads++;
+	cost->bytes += abi->word_size;
+	*value = ehf_number(p, abi->word_size == 8 ? 8 : 4, abi->big_endian);
+	return true;
+}
+
+/*
+ * The step for a row in the cache, as step_by_row() takes it, with all it reads at hand. False
+ * where anything is out of the ordinary: the ordinary way then finds out, and says why.
+ */
+static bool step_by_slot(const struct ehu_unwind *u, struct ehu_user_state *f,
+			 const struct ehu_slot *slot, struct ehf_cost *cost)
+{
+	const struct ehf_abi *abi = &u->arch->abi;
+	const u64 word = slot->word;
+	const u32 size = abi->word_size;
+	const u64 reads = cost->reads, bytes = cost->bytes;
+	u64 cfa = f->sp, sp, ra, fp = f->fp;
+	bool fp_known = f->fp_known;
+
+	if (word & (EHU_SLOT_STOP | EHU_SLOT_CFA_FP | EHU_SLOT_CFA_LOAD)) {
+		if (word & EHU_SLOT_STOP)
+			return false;
+		if (word & EHU_SLOT_CFA_FP) {
+			if (!fp_known)
+				return false;
+			cfa = fp;
+		}
+	}
+	cfa = ehf_addr(abi, cfa + slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size));
+	if (word & EHU_SLOT_CFA_LOAD) {
+		const u8 *p = ehf_at_hand(&f->stack, cfa, abi->addr_size);
+
+		if (!p)
+			return false;
+		cost->reads++;
+		cost->bytes += abi->addr_size;
+		cfa = ehf_number(p, abi->addr_size, abi->big_endian);
+	}
+	sp = ehf_addr(abi, cfa + (u64)(s64)abi->sp_off);
+	if (cfa & (u->arch->sp_align - 1U) || sp <= f->sp ||
+	    !hand_word(abi, &f->stack, ehf_addr(abi, cfa + slot_off(word, EHU_SLOT_RA_OFF, 9, size)),
+		       cost, &ra))
+		goto other;
+	if (word & EHU_SLOT_SP_SAVED) {
+		if (!hand_word(abi, &f->stack, ehf_addr(abi, cfa + (u64)(s64)u->arch->sp_slot),
+			       cost, &sp) ||
+		    sp & (u->arch->sp_align - 1U) || sp <= f->sp)
+			goto other;
+	}
+	switch (word & EHU_SLOT_FP_MASK) {
+	case EHU_SLOT_FP_KEPT:
+		break;
+	case EHU_SLOT_FP_SAVED:
+		if (!hand_word(abi, &f->stack,
+			       ehf_addr(abi, cfa + slot_off(word, EHU_SLOT_FP_OFF, 9, size)), cost,
+			       &fp))
+			goto other;
+		fp_known = true;
+		break;
+	case EHU_SLOT_FP_AT_FP:
+		if (!fp_known || !hand_word(abi, &f->stack, ehf_addr(abi, fp), cost, &fp))
+			goto other;
+		break;
+	default:
+		fp = 0;
+		fp_known = false;
+		break;
+	}
+	ra = ehf_addr(abi, ra) & ra_mask(u);
+	if (!ra)
+		goto other;
+	f->ip = ra;
+	f->sp = sp;
+	f->fp = fp;
+	f->fp_known = fp_known;
+	f->exact = false;
+	f->via = EHU_VIA_EH_FRAME;
+	f->regs = NULL;
+	f->layout = NULL;
+	return true;
+other:
+	cost->reads = reads;
+	cost->bytes = bytes;
+	return false;
+}
+
+/* Asks the source for the stack at SP, unless that is at hand already. */
+static void take_stack(const struct ehu_unwind *u, struct ehu_user_state *f)
+{
+	u64 avail = 0;
+	const u8 *p;
+
+	if (!u->mem->direct || ehf_at_hand(&f->stack, f->sp, 1))
+		return;
+	p = u->mem->direct(u->mem, f->sp, STACK_HAND, &avail);
+	if (!p)
+		return;
+	f->stack.p = p;
+	f->stack.start = f->sp;
+	f->stack.len = avail;
 }
 
 /**
@@ -392,27 +542,26 @@ bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 	if (!(regs->known >> abi->reg_sp & 1))
 		return false;
 	state->sp = ehf_addr(abi, regs->reg[abi->reg_sp]);
+	take_stack(u, state);
 	return true;
 }
 
-/**
- * ehu_user_next() - step from a frame to its caller
- * @u: the walk
- * @state: the frame; becomes the caller's on success, is unchanged otherwise
- * @cost: counters, added to
- *
- * Return: EHF_STOP_NONE, or why there is no caller: of class complete where the stack ends.
- */
-enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
-			    struct ehf_cost *cost)
+/* The whole way: the row from its section, unless @slot says that there is none. */
+static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state *state,
+			       const struct ehu_slot *slot, u64 addr, struct ehf_cost *cost)
 {
-	const struct ehf_ctx ctx = { .mem = u->mem, .abi = &u->arch->abi, .limits = u->limits, .cost = cost };
+	struct ehf_ctx ctx = {
+		.mem = u->mem, .abi = &u->arch->abi, .limits = u->limits, .cost = cost,
+	};
 	struct ehu_user_state to = *state;
 	struct step s = { .u = u, .ctx = &ctx, .from = state };
 	struct ehf_row row = { 0 };
 	enum ehf_stop stop, other;
 
-	stop = find_row(u, &ctx, ehu_lookup_addr(state), &row);
+	if (slot && slot->word & EHU_SLOT_STOP)
+		stop = (enum ehf_stop)(slot->word >> 48);
+	else
+		stop = find_row(u, &ctx, addr, &row);
 	if (!stop) {
 		stop = step_by_row(&s, &row, &to);
 	} else if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND) {
@@ -429,6 +578,34 @@ enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *s
 	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
 	if (to.ip == state->ip && to.sp == state->sp)
 		return EHF_STOP_NO_PROGRESS;
+	take_stack(u, &to);
 	*state = to;
 	return EHF_STOP_NONE;
+}
+
+/**
+ * ehu_user_next() - step from a frame to its caller
+ * @u: the walk
+ * @state: the frame; becomes the caller's on success, is unchanged otherwise
+ * @cost: counters, added to
+ *
+ * Return: EHF_STOP_NONE, or why there is no caller: of class complete where the stack ends.
+ */
+enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
+			    struct ehf_cost *cost)
+{
+	const u64 addr = ehu_lookup_addr(state);
+	const u64 generation = u->sections->generation;
+	const struct ehu_slot *slot = NULL;
+
+	if (u->cache && ehu_row_cache_can(generation, addr)) {
+		slot = ehu_row_cache_find(u->cache, generation, addr);
+		if (slot)
+			u->cache->hits++;
+		else
+			u->cache->misses++;
+		if (slot && step_by_slot(u, state, slot, cost))
+			return EHF_STOP_NONE;
+	}
+	return next_slow(u, state, slot, addr, cost);
 }

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "ehframe/program.h"
+#include "unwind/row_cache.h"
 #include "unwind/map.h"
 
 /* How a frame was found. */
@@ -29,6 +30,10 @@ enum ehu_via {
  * @limits: bounds on the work of one frame
  * @methods: EHU_METHOD_*
  * @ra_mask: bits of a return address that are address; 0: as the machine's default has it
+ * @cache: optional: rows that were evaluated before
+ * @memo: optional: CIEs that were read before
+ *
+ * Answers are the same with @cache and @memo and without; a walk at a time may use them.
  */
 struct ehu_unwind {
 	const struct ehu_arch *arch;
@@ -37,6 +42,8 @@ struct ehu_unwind {
 	const struct ehf_limits *limits;
 	u32 methods;
 	u64 ra_mask;
+	struct ehu_row_cache *cache;
+	struct ehf_memo *memo;
 };
 
 /**
@@ -51,6 +58,7 @@ struct ehu_unwind {
  * @regs: the register file, in the topmost frame; else NULL
  * @layout: with @saved, where a signal frame saved the register file of this one; else NULL
  * @saved: address that @layout counts from
+ * @stack: what is at hand of the stack
  */
 struct ehu_user_state {
 	u64 ip;
@@ -62,6 +70,7 @@ struct ehu_user_state {
 	const struct ehu_regs *regs;
 	const struct ehu_signal_layout *layout;
 	u64 saved;
+	struct ehf_hand stack;
 };
 
 bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
