@@ -57,7 +57,7 @@ struct modules;
  * @status: whether it can be used
  * @identity: how it was found to be the file that was mapped; OK and NO_CFI only (and
  *	BUILD_ID or INODE where that is what made it stale)
- * @why: one line for a person where @status is neither OK nor NO_CFI, else ""
+ * @why: one line for a person where it is not usable, or its identity unverified; else ""
  * @arch: its machine; NULL unless usable
  * @type: ELF's e_type
  * @seg: PT_LOADs by ascending address, @nr_segs of them
@@ -108,9 +108,8 @@ struct module {
 	struct module *hash_next;
 	struct module_place *places;
 	u32 hash;
-	u8 key_kind;
-	u8 key_len;
-	u8 key[28];
+	u32 key_len;
+	u8 key[32];
 };
 
 /**
@@ -122,6 +121,7 @@ struct module {
  *	header as a walk does. One for all text ranges of the place
  * @stop: why @section is not to be used: EHF_STOP_NONE where it is
  * @refs: maps that hold it
+ * @mark: for task_maps.c: the count of places that saw it last
  */
 struct module_place {
 	struct module *module;
@@ -130,6 +130,7 @@ struct module_place {
 	struct ehf_section section;
 	enum ehf_stop stop;
 	u32 refs;
+	u64 mark;
 };
 
 /**
@@ -156,16 +157,15 @@ void module_table_free(struct modules *mods);
 struct pager *module_table_pager(const struct modules *mods);
 struct module *module_first(const struct modules *mods);
 struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map);
-struct module *module_open_path(struct modules *mods, const char *path);
 
 const char *module_status_name(enum module_status status);
 const char *module_identity_name(enum module_identity identity);
 bool module_usable(const struct module *m);
-bool module_bias(const struct module *m, const struct perf_rec_mmap *map, u64 *bias,
-		 const struct image_segment **seg);
+const struct image_segment *module_segment(const struct module *m, const struct perf_rec_mmap *map,
+					   u64 *bias);
 struct module_place *module_place_get(struct module *m, u64 bias);
-void module_place_hold(struct module_place *pl);
 void module_place_put(struct module_place *pl);
+void module_corrupt(const struct ehf_section *s, enum ehf_stop stop);
 int module_dup_fd(struct module *m);
 
 #endif /* HARNESS_MODULE_H */

@@ -57,10 +57,11 @@ enum replay_source {
  * @reads: reads, as the core counts them: one for ->direct and what follows it at that address
  * @bytes: bytes that they fetched, as the core counts them
  * @insns: call frame instructions executed
- * @pages: distinct pages of 4 KiB that were read, of all sources
+ * @pages: distinct pages of 4 KiB that were read, of all sources; exact with @copy
  * @page_ins: of them, pages that had to be read from a file
  * @page_in_bytes: bytes of those
- * @from: @reads by where they ended
+ * @from: where reads ended. Only those that reached the source: bytes that it offered directly
+ *	are read without it
  * @missed: the read failed; @missed_addr is its address and @missed_from says why. The last
  *	one: of a trace that stops with a fault, the one that ended it
  */
@@ -80,11 +81,14 @@ struct replay_cost {
 /**
  * struct replay_opts - how to walk; zeros are the defaults
  * @copy: every read copies, as in a kernel: the source offers nothing directly
- * @fault_at: this read fails, counted from 1; 0 for none
+ * @fault_at: this read fails, counted from 1 as @reads counts them; 0 for none. Implies @copy, and
+ *	uses neither @cache nor @memo: each read that a walk can make is made
  * @cut_stack: use only the first @stack_limit bytes of the stack window
  * @stack_limit: bytes
  * @methods: EHU_METHOD_* fallbacks
  * @limits: NULL for ehf_limits_walk
+ * @cache: optional: rows of earlier walks
+ * @memo: optional: CIEs of earlier walks
  */
 struct replay_opts {
 	bool copy;
@@ -93,6 +97,8 @@ struct replay_opts {
 	u32 stack_limit;
 	u32 methods;
 	const struct ehf_limits *limits;
+	struct ehu_cache *cache;
+	struct ehf_memo *memo;
 };
 
 /**
@@ -138,12 +144,10 @@ struct replay {
 	struct pager *pager;
 	const struct task_range *last;
 	struct replay_cost *cost;
-	u64 serial;
+	u64 reads;
 	u64 fault_at;
-	u64 pending_addr;
-	u32 stack_limit;
-	u32 stack_pages;
-	bool pending;
+	u64 stack_pages;
+	u32 stack_used;
 	u64 mask;
 	u8 index[PERF_ABI_MAX_REGS];
 	const struct ehu_arch *mask_arch;

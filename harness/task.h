@@ -40,8 +40,8 @@ struct task_range {
  * @epoch: which set of modules this is: while it stays the same, places are only added. A new
  *	number at exec, and when addresses of one module are taken by another. Never 0, unique
  *	among all processes, except that a fork shares it for as long as it shares the maps
- * @generation: changes with every change; unique likewise
- * @arch: machine of the first usable module since exec; NULL where there was none yet
+ * @generation: changes whenever @text does; unique likewise. It is @text.sections.generation too
+ * @arch: machine of the first usable module with a file since exec; NULL where there was none yet
  * @main: the first module with a file since exec: the program
  */
 struct task_maps {
@@ -68,14 +68,12 @@ struct task_maps {
  * @pid: its number
  * @comm: its name, cut to fit
  * @maps: never NULL
- * @exec_seen: maps are complete since exec or since the start of the recording
  * @exited: its main thread is gone
  */
 struct task {
 	u32 pid;
 	char comm[32];
 	struct task_maps *maps;
-	bool exec_seen;
 	bool exited;
 
 	/* for task.c only */
