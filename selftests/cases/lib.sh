@@ -35,3 +35,11 @@ version() {
 }
 gcc12() { version gcc "12.2.0" "$@"; }
 clang14() { version clang "14.0.6" "$@"; }
+
+# raw NAME SOURCE [AS-OPTION...]: a program of hand-made CFI; see raw.inc
+raw() {
+	name=$1 source=$2
+	shift 2
+	as "$@" -o "$O/$name.o" "$source"
+	ld.bfd -T ../raw.lds -o "$O/$name" "$O/$name.o" 2> "$O/$name.log"
+}
