@@ -35,6 +35,8 @@ enum b_kind {
 	B_DIRECT,	/* ->direct has it all */
 	B_CRUMBS,	/* ->direct has a few bytes at a time, and sometimes none */
 	B_BYTES,	/* ->direct has one byte at a time */
+	B_HAND,		/* all of it is at hand: no read at all */
+	B_MEMO,		/* as B_COPY, with a memo of CIEs */
 	B_NR_KINDS
 };
 
@@ -56,6 +58,7 @@ struct b {
 	struct ehf_cost cost;
 	struct ehf_limits limits;
 	struct ehf_abi abi;
+	struct ehf_memo memo;
 	struct ehf_section s;
 	u64 base;
 	u32 len;		/* bytes written, all that can be read */
@@ -144,12 +147,21 @@ static inline const u8 *b_one(const struct ehf_mem *mem, u64 addr, u64 len, u64 
 	return p;
 }
 
-/* Starts counting anew, with memory of this kind. */
+/*
+ * Starts counting anew, with memory of this kind. To be called once more when all is built: what
+ * is at hand is what there is now.
+ */
 static inline void b_memory(struct b *b, enum b_kind kind)
 {
 	b->mem.read = b_read;
-	b->mem.direct = kind == B_COPY ? NULL : kind == B_DIRECT ? b_direct :
-			kind == B_CRUMBS ? b_crumbs : b_one;
+	b->mem.direct = kind == B_DIRECT || kind == B_HAND ? b_direct :
+			kind == B_CRUMBS ? b_crumbs : kind == B_BYTES ? b_one : NULL;
+	b->ctx.hand = (struct ehf_hand){ 0 };
+	if (kind == B_HAND)
+		b->ctx.hand = (struct ehf_hand){ b->buf, b->base, b->len };
+	memset(&b->memo, 0, sizeof(b->memo));
+	b->ctx.memo = kind == B_MEMO ? &b->memo : NULL;
+	b->ctx.generation = 1;
 	b->reads = 0;
 	b->cost = (struct ehf_cost){ 0 };
 	memset(b->fetched, 0, sizeof(b->fetched));
@@ -451,7 +463,7 @@ static inline bool b_row_same(const struct ehf_row *x, const struct ehf_row *y)
 		if (!b_rule_same(&x->rule[k], &y->rule[k]))
 			return false;
 	return x->start == y->start && x->end == y->end && x->stop == y->stop &&
-	       x->flags == y->flags && b_cfa_same(&x->cfa, &y->cfa);
+	       x->flags == y->flags && x->ra_reg == y->ra_reg && b_cfa_same(&x->cfa, &y->cfa);
 }
 
 #endif /* SELFTESTS_LIB_BUILDER_H */
