@@ -22,6 +22,27 @@ static const struct ehu_sample_reg sample[] = {
 	{ 29, 29 }, { 30, 30 }, { 31, SP }, { 32, EHU_SAMPLE_IP },
 };
 
+/*
+ * The vDSO has no CFI: its trampoline is mov x8, #139; svc #0. SP points to a siginfo (128
+ * bytes) and a ucontext, whose sigcontext begins at 176: a fault address, x0-x30, sp, pc
+ * (arch/arm64/kernel/signal.c, asm/sigcontext.h, asm/ucontext.h).
+ */
+#define X(n)	(8 + 8 * (n))
+static const u16 sigcontext[NR_REGS] = {
+	X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7), X(8), X(9), X(10), X(11), X(12), X(13),
+	X(14), X(15), X(16), X(17), X(18), X(19), X(20), X(21), X(22), X(23), X(24), X(25),
+	X(26), X(27), X(28), X(29), X(30), X(31),
+};
+
+static const u8 rt_sigreturn[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+
+static const struct ehu_signal_layout signal_layouts[] = {
+	{
+		.code = rt_sigreturn, .code_len = sizeof(rt_sigreturn),
+		.base = 128 + 176, .ip_off = X(32), .off = sigcontext, .nr = NR_REGS,
+	},
+};
+
 const struct ehu_arch ehu_arch_aarch64 = {
 	.name		= "aarch64",
 	.e_machine	= 183,
@@ -41,4 +62,6 @@ const struct ehu_arch ehu_arch_aarch64 = {
 	.va_bits	= 48,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.signal		= signal_layouts,
+	.nr_signal	= EHF_ARRAY_SIZE(signal_layouts),
 };

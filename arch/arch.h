@@ -36,23 +36,26 @@ struct ehu_sample_reg {
 
 #define EHU_SAMPLE_IP	0xff
 
+/* An entry of ehu_signal_layout.off: the register is not in the frame. */
+#define EHU_NOT_SAVED	0xffff
+
 /**
  * struct ehu_signal_layout - where a signal frame holds the interrupted registers
  * @code: instruction bytes at the trampoline's pc that tell such a frame where its CFI does
  *	not ('S'); NULL where there is always CFI
  * @code_len: bytes of @code
- * @base: from the trampoline's SP to where @off counts from
- * @off: of each DWARF register, in bytes from there; 0 for one that is not saved
+ * @base: bytes from the trampoline's SP to where the offsets count from
+ * @ip_off: of the program counter, in bytes
+ * @off: of each DWARF register, in bytes, or EHU_NOT_SAVED
  * @nr: entries of @off
- * @ip_off: of the program counter, from the same place
  */
 struct ehu_signal_layout {
 	const u8 *code;
 	u32 code_len;
-	u32 base;
+	u16 base;
+	u16 ip_off;
 	const u16 *off;
 	u32 nr;
-	u16 ip_off;
 };
 
 /**

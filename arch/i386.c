@@ -18,6 +18,22 @@ static const struct ehu_sample_reg sample[] = {
 	{ 7, ESP }, { 8, EHU_SAMPLE_IP },
 };
 
+/*
+ * The kernel's frames as the vDSO's __kernel_sigreturn and __kernel_rt_sigreturn see them: the
+ * return address is popped, SP points to the handler's arguments. The first has the sigcontext
+ * behind one of them, the second behind three, a siginfo (128 bytes) and the head of a
+ * ucontext (20) (asm/sigframe.h, asm/sigcontext.h: struct sigcontext_32).
+ */
+static const u16 sigcontext[NR_REGS] = {
+	[EDI] = 16, [ESI] = 20, [EBP] = 24, [ESP] = 28, [EBX] = 32, [EDX] = 36, [ECX] = 40,
+	[EAX] = 44, [EIP] = EHU_NOT_SAVED,
+};
+
+static const struct ehu_signal_layout signal_layouts[] = {
+	{ .base = 4, .off = sigcontext, .nr = NR_REGS, .ip_off = 56 },
+	{ .base = 12 + 128 + 20, .off = sigcontext, .nr = NR_REGS, .ip_off = 56 },
+};
+
 static bool match_cfa(const struct ehf_op *op, u32 nr, struct ehf_cfa *cfa)
 {
 	return ehu_x86_match_plt(op, nr, ESP, EIP, 2, cfa);
@@ -43,4 +59,6 @@ const struct ehu_arch ehu_arch_i386 = {
 	.sp_align	= 4,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.signal		= signal_layouts,
+	.nr_signal	= EHF_ARRAY_SIZE(signal_layouts),
 };

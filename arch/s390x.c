@@ -22,6 +22,36 @@ static const struct ehu_sample_reg sample[] = {
 	{ 33, EHU_SAMPLE_IP },
 };
 
+/*
+ * Signal frames are told by the system call at the trampoline's pc: svc 173 (rt_sigreturn) or
+ * svc 119 (sigreturn). SP points to the frame: a register save area of 160 bytes; then, for
+ * the first, the svc, a siginfo at 168 and a ucontext at 296 whose _sigregs begin 40 bytes in;
+ * for the second, a sigcontext of 16 bytes and the _sigregs. Those are the PSW's mask and
+ * address, r0-r15, 16 access registers of 4 bytes, fpc, f0-f15 (arch/s390/kernel/signal.c,
+ * asm/sigcontext.h).
+ */
+#define GPR(n)	(16 + 8 * (n))
+#define FPR(n)	(16 + 128 + 64 + 8 + 8 * (n))
+static const u16 sigregs[] = {
+	GPR(0), GPR(1), GPR(2), GPR(3), GPR(4), GPR(5), GPR(6), GPR(7),
+	GPR(8), GPR(9), GPR(10), GPR(11), GPR(12), GPR(13), GPR(14), GPR(15),
+	FPR(0), FPR(2), FPR(4), FPR(6), FPR(1), FPR(3), FPR(5), FPR(7),
+	FPR(8), FPR(10), FPR(12), FPR(14), FPR(9), FPR(11), FPR(13), FPR(15),
+};
+
+static const u8 svc_rt_sigreturn[] = { 0x0a, 0xad };
+static const u8 svc_sigreturn[] = { 0x0a, 0x77 };
+
+static const struct ehu_signal_layout signal_layouts[] = {
+	{
+		.code = svc_rt_sigreturn, .code_len = sizeof(svc_rt_sigreturn),
+		.base = 296 + 40, .ip_off = 8, .off = sigregs, .nr = EHF_ARRAY_SIZE(sigregs),
+	}, {
+		.code = svc_sigreturn, .code_len = sizeof(svc_sigreturn),
+		.base = 160 + 16, .ip_off = 8, .off = sigregs, .nr = EHF_ARRAY_SIZE(sigregs),
+	},
+};
+
 const struct ehu_arch ehu_arch_s390x = {
 	.name		= "s390x",
 	.e_machine	= 22,
@@ -34,4 +64,6 @@ const struct ehu_arch ehu_arch_s390x = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.signal		= signal_layouts,
+	.nr_signal	= EHF_ARRAY_SIZE(signal_layouts),
 };

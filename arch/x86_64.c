@@ -28,19 +28,22 @@ static const struct ehu_sample_reg sample[] = {
 
 /*
  * rt_sigframe as __restore_rt sees it: the return address is popped, SP points to the
- * ucontext; its mcontext begins 40 bytes in (asm/sigcontext.h, struct sigcontext_64).
+ * ucontext; its mcontext begins 40 bytes in, with x32's smaller pointers 24 bytes in
+ * (asm/ucontext.h, asm/sigcontext.h: struct sigcontext_64).
  */
-#define MC(n)	(40 + 8 * (n))
 static const u16 mcontext[NR_REGS] = {
-	[R8] = MC(0), [R9] = MC(1), [R10] = MC(2), [R11] = MC(3), [R12] = MC(4), [R13] = MC(5),
-	[R14] = MC(6), [R15] = MC(7), [RDI] = MC(8), [RSI] = MC(9), [RBP] = MC(10),
-	[RBX] = MC(11), [RDX] = MC(12), [RAX] = MC(13), [RCX] = MC(14), [RSP] = MC(15),
+	[R8] = 0, [R9] = 8, [R10] = 16, [R11] = 24, [R12] = 32, [R13] = 40, [R14] = 48,
+	[R15] = 56, [RDI] = 64, [RSI] = 72, [RBP] = 80, [RBX] = 88, [RDX] = 96, [RAX] = 104,
+	[RCX] = 112, [RSP] = 120,
+	[RIP] = EHU_NOT_SAVED,
 };
 
-static const struct ehu_signal_layout signal_layout = {
-	.off = mcontext,
-	.nr = NR_REGS,
-	.ip_off = MC(16),
+static const struct ehu_signal_layout signal_64[] = {
+	{ .base = 40, .off = mcontext, .nr = NR_REGS, .ip_off = 128 },
+};
+
+static const struct ehu_signal_layout signal_x32[] = {
+	{ .base = 24, .off = mcontext, .nr = NR_REGS, .ip_off = 128 },
 };
 
 /*
@@ -93,8 +96,8 @@ const struct ehu_arch ehu_arch_x86_64 = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
-	.signal		= &signal_layout,
-	.nr_signal	= 1,
+	.signal		= signal_64,
+	.nr_signal	= EHF_ARRAY_SIZE(signal_64),
 };
 
 const struct ehu_arch ehu_arch_x32 = {
@@ -109,4 +112,6 @@ const struct ehu_arch ehu_arch_x32 = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.signal		= signal_x32,
+	.nr_signal	= EHF_ARRAY_SIZE(signal_x32),
 };

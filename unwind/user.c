@@ -67,7 +67,7 @@ static bool get_reg(const struct step *s, u16 reg, u64 *value)
 		*value = f->regs->reg[reg];
 		return true;
 	}
-	if (f->layout && reg < f->layout->nr && f->layout->off[reg])
+	if (f->layout && reg < f->layout->nr && f->layout->off[reg] != EHU_NOT_SAVED)
 		return load_word(s, f->saved + f->layout->off[reg], value);
 	return false;
 }
