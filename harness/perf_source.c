@@ -202,12 +202,22 @@ const u8 *perf_source_peek(struct perf_source *s, size_t len, size_t *got)
 	return s->len < len ? NULL : s->buf + s->head;
 }
 
+/* Bytes of a regular file behind our position 0. */
+static u64 size_now(const struct perf_source *s)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st) || (u64)st.st_size < s->base)
+		return 0;
+	return (u64)st.st_size - s->base;
+}
+
 /**
  * perf_source_skip() - take bytes
  * @s: source
  * @len: how many; may be more than were looked at
  *
- * Return: 0, -ENODATA if a pipe ended before (a file's end shows at the next look).
+ * Return: 0, -ENODATA if there are fewer.
  */
 int perf_source_skip(struct perf_source *s, u64 len)
 {
@@ -222,7 +232,7 @@ int perf_source_skip(struct perf_source *s, u64 len)
 			if (len > UINT64_MAX - s->pos)
 				return -ENODATA;
 			s->pos += len;
-			return 0;
+			return s->pos > size_now(s) ? -ENODATA : 0;
 		}
 		perf_source_peek(s, len < PERF_ABI_MAX_RECORD ? len : PERF_ABI_MAX_RECORD, &got);
 		if (!got)
