@@ -67,8 +67,8 @@ $(core_o): cflags = $(freest)
 
 # A library that a program does not use leaves no trace in it.
 pkgs	= $(call once,pkgs,$(shell pkg-config --libs libdw libelf liburing libzstd zlib \
-		2>/dev/null || echo -ldw -lelf -luring -lzstd -lz))
-libs	= -Wl,--as-needed $(pkgs) -lm
+		liblzma 2>/dev/null || echo -ldw -lelf -luring -lzstd -lz -llzma))
+libs	= -Wl,--as-needed $(pkgs) -liberty -lm
 static	:= $(if $(CROSS_COMPILE),-static)
 link	= $(call say,LINK)$(CC) $(CFLAGS) $(san) $(static) -pthread $(LDFLAGS) \
 		-o $@ $(filter %.o %.a,$^)
