@@ -562,13 +562,14 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 		stop = (enum ehf_stop)(slot->word >> 48);
 	else
 		stop = find_row(u, &ctx, addr, &row);
-	if (!stop) {
+	if (!stop)
 		stop = step_by_row(&s, &row, &to);
-	} else if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND) {
+	/* A trampoline without CFI may have the end of some function in front of it. */
+	if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND || stop == EHF_STOP_RA_NOT_SAVED) {
 		other = step_by_code(&s, &to);
 		if (other != EHF_STOP_NO_FDE)
 			stop = other;
-		else if (u->methods & EHU_METHOD_FP)
+		else if (u->methods & EHU_METHOD_FP && stop != EHF_STOP_RA_NOT_SAVED)
 			stop = step_by_fp(&s, &to);
 	}
 	if (stop)
