@@ -282,112 +282,120 @@ static void apply(struct ehf_program *p, const struct ehf_insn *in)
 	}
 }
 
+/* The rule of a register that is saved at CFA + @off, where it is one of ours. */
+static void set_saved(struct ehf_program *p, u32 reg, s64 off)
+{
+	const struct ehf_rule rule = { .kind = EHF_RULE_AT_CFA, .off = off };
+
+	set_rule(p, reg, &rule);
+	p->dirty = true;
+}
+
 /*
  * The instructions that make up nearly all programs, from the bytes at hand and with operands
  * of one byte, without the detour over struct ehf_insn. Leaves the cursor at the first one that
- * is not so simple, or where the location lies above @pc.
+ * is not so simple, or where the location lies above @pc. An instruction has a byte at least,
+ * so the bytes at hand bound how many there are.
  */
-static void run_common(struct ehf_program *p, u64 pc)
+static inline void run_common(struct ehf_program *p, u64 pc)
 {
-	const u8 *b = p->c.p;
-	u32 i = p->c.i;
+	const u8 *const b = p->c.p;
 	const u32 n = p->c.n;
-	const s64 data_align = p->data_align;
 	const u64 code_align = p->code_align;
-	u32 insns = p->insns;
+	u32 i = p->c.i;
+	u32 insns = 0;
 	u64 loc = p->loc;
-	u64 start = p->start;
-	u32 delta, k;
+	u64 start = loc;
+	u64 delta;
+	u8 op, arg;
 
-	while (loc <= pc && i < n && insns < p->ctx->limits->insns) {
-		const u8 op = b[i];
-		const u8 arg = n - i > 1 ? b[i + 1] : 0xff;
-
-		switch (op >> 6) {
-		case DW_CFA_advance_loc >> 6:
+	if (loc > pc || p->ctx->limits->insns - p->insns < n - i)
+		return;
+	for (; i < n; insns++) {
+		op = b[i];
+		if ((op & 0xc0) == DW_CFA_advance_loc) {
 			delta = op & 0x3f;
+			if (!code_align)
+				break;
 			i += 1;
-			break;
-		case DW_CFA_offset >> 6:
-			if (arg >= 0x80 || !data_align)
-				goto out;
-			if (p->tracked >> (op & 0x3f) & 1) {
-				for (k = 0; k < EHF_NR_TRACKED; k++)
-					if (p->reg[k] == (op & 0x3f))
-						p->now.rule[k] = (struct ehf_rule){
-							.kind = EHF_RULE_AT_CFA,
-							.off = arg * data_align,
-						};
-			}
-			delta = 0;
-			i += 2;
-			break;
-		case DW_CFA_restore >> 6:
+			goto advance;
+		}
+		arg = n - i > 1 ? b[i + 1] : 0xff;
+		if ((op & 0xc0) == DW_CFA_offset) {
+			if (arg >= 0x80 || !p->data_align)
+				break;
 			if (p->tracked >> (op & 0x3f) & 1)
-				restore(p, op & 0x3f);
-			delta = 0;
+				set_saved(p, op & 0x3f, (s64)arg * p->data_align);
+			i += 2;
+			continue;
+		}
+		switch (op) {
+		case DW_CFA_nop:
 			i += 1;
-			break;
-		default:
-			delta = 0;
-			switch (op) {
-			case DW_CFA_nop:
-				i += 1;
+			continue;
+		case DW_CFA_def_cfa_offset:
+			if (p->now.cfa.kind != EHF_CFA_REG || n - i < 3)
 				break;
-			case DW_CFA_advance_loc1:
-				if (n - i < 2)
-					goto out;
-				delta = arg;
+			if (arg < 0x80) {
+				p->now.cfa.off = arg;
 				i += 2;
-				break;
-			case DW_CFA_def_cfa_register:
-				if (arg >= 0x80 || p->now.cfa.kind != EHF_CFA_REG)
-					goto out;
-				p->now.cfa.reg = arg;
-				i += 2;
-				break;
-			case DW_CFA_def_cfa_offset:
-				if (p->now.cfa.kind != EHF_CFA_REG || n - i < 3)
-					goto out;
-				if (arg < 0x80) {
-					p->now.cfa.off = arg;
-					i += 2;
-				} else if (b[i + 2] < 0x80) {
-					p->now.cfa.off = (arg & 0x7f) | b[i + 2] << 7;
-					i += 3;
-				} else {
-					goto out;
-				}
-				break;
-			case DW_CFA_def_cfa:
-				if (arg >= 0x80 || n - i < 3 || b[i + 2] >= 0x80)
-					goto out;
-				set_cfa(p, arg, b[i + 2]);
-				i += 3;
-				break;
-			default:
-				goto out;
+				continue;
 			}
+			if (b[i + 2] >= 0x80)
+				break;
+			p->now.cfa.off = (arg & 0x7f) | b[i + 2] << 7;
+			i += 3;
+			continue;
+		case DW_CFA_advance_loc1:
+			if (n - i < 2 || !code_align)
+				break;
+			delta = arg;
+			i += 2;
+			goto advance;
+		case DW_CFA_def_cfa_register:
+			if (arg >= 0x80 || p->now.cfa.kind != EHF_CFA_REG)
+				break;
+			p->now.cfa.reg = arg;
+			i += 2;
+			continue;
+		case DW_CFA_def_cfa:
+			if (arg >= 0x80 || n - i < 3 || b[i + 2] >= 0x80)
+				break;
+			set_cfa(p, arg, b[i + 2]);
+			p->dirty = true;
+			i += 3;
+			continue;
+		case DW_CFA_remember_state:
+			if (p->depth >= p->ctx->limits->states || p->depth >= EHF_MAX_STATES)
+				break;
+			p->stack[p->depth++] = p->now;
+			i += 1;
+			continue;
+		case DW_CFA_restore_state:
+			if (!p->depth)
+				break;
+			p->now = p->stack[--p->depth];
+			p->dirty = true;
+			i += 1;
+			continue;
+		default:
 			break;
 		}
+		break;
+advance:
+		/* Cannot wrap: ehf_program_start() saw to that, or code_align were 0. */
 		start = loc;
-		insns++;
-		/* The factor is small here: 255 * code_align cannot wrap, the sum can. */
-		if (delta) {
-			if (!code_align || p->in_cie || loc > ~0ULL - delta * code_align) {
-				i -= op >> 6 ? 1 : 2;
-				insns--;
-				goto out;
-			}
-			loc += delta * code_align;
+		loc += delta * code_align;
+		if (loc > pc) {
+			insns++;
+			break;
 		}
 	}
-out:
-	p->ctx->cost->insns += insns - p->insns;
-	p->insns = insns;
+	p->ctx->cost->insns += insns;
+	p->insns += insns;
 	p->c.i = i;
 	p->loc = loc;
-	p->start = start;
+	p->start = loc > pc ? start : loc;
 }
 
 /*
@@ -409,6 +417,7 @@ static void run(struct ehf_program *p, u64 pc)
 			break;
 		}
 		p->start = p->loc;
+		p->dirty = true;
 		p->insns++;
 		p->ctx->cost->insns++;
 		ehf_insn_read(&p->c, p->fde->cie.fde_enc, &in);
@@ -422,6 +431,13 @@ static void run(struct ehf_program *p, u64 pc)
 		p->start = p->loc;
 	if (p->c.stop)
 		p->stop = p->c.stop;
+}
+
+/* The factor, or 0 where an advance of a byte times that could wrap around. */
+static u32 small_code_align(const struct ehf_fde *fde)
+{
+	return fde->cie.code_align <= SMALL_FACTOR && fde->range_end >> 63 == 0 ?
+		       (u32)fde->cie.code_align : 0;
 }
 
 /* The CIE's instructions, or what they came to before. */
@@ -474,15 +490,17 @@ void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 	for (k = 0; k < EHF_NR_TRACKED; k++)
 		if (p->reg[k] < 64)
 			p->tracked |= 1ULL << p->reg[k];
-	p->code_align = cie->code_align <= SMALL_FACTOR ? (u32)cie->code_align : 0;
+	p->code_align = 0;	/* no advance in the CIE */
 	p->data_align = cie->data_align <= SMALL_FACTOR && cie->data_align >= -SMALL_FACTOR ?
 				(s32)cie->data_align : 0;
 	p->insns = 0;
 	p->depth = 0;
+	p->dirty = true;
 	p->stop = EHF_STOP_NONE;
 	p->start = fde->start;
 	p->loc = fde->start;
 	run_cie(p);
+	p->code_align = small_code_align(fde);
 	p->cie_insns = p->insns;
 	p->cie_depth = p->depth;
 	p->cie_stop = p->stop;
@@ -507,8 +525,10 @@ void ehf_program_restart(struct ehf_program *p, const struct ehf_fde *fde)
 	p->fde = fde;
 	p->start = fde->start;
 	p->loc = fde->start;
+	p->code_align = small_code_align(fde);
 	p->insns = p->cie_insns;
 	p->depth = 0;
+	p->dirty = true;
 	p->stop = EHF_STOP_NONE;
 	p->now = p->initial;
 	ehf_open(&p->c, p->ctx, fde->insns, fde->end);
@@ -528,24 +548,61 @@ static enum ehf_stop rule_stop(const struct ehf_state *s)
 	return EHF_STOP_NONE;
 }
 
-/* The rules as they are, for [p->start, the next location). */
-static void fill_row(const struct ehf_program *p, struct ehf_row *row)
+/* What p->now means for a row; only asked again where a rule has changed. */
+static void judge(struct ehf_program *p)
+{
+	p->dirty = false;
+	p->rule_stop = rule_stop(&p->now);
+	p->flags = p->fde->cie.flags & EHF_CIE_SIGNAL ? EHF_ROW_SIGNAL : 0;
+	if (p->now.rule[EHF_RA].kind == EHF_RULE_UNDEF)
+		p->flags |= EHF_ROW_OUTERMOST;
+	if (p->now.ra_signed)
+		p->flags |= EHF_ROW_RA_SIGNED;
+}
+
+static inline void fill_span(struct ehf_program *p, struct ehf_span *span)
 {
 	u64 end = p->fde->range_end;
 
-	row->start = p->start;
-	row->end = p->loc > p->start && p->loc < end ? p->loc : end;
-	row->stop = p->stop ? p->stop : rule_stop(&p->now);
-	row->flags = p->fde->cie.flags & EHF_CIE_SIGNAL ? EHF_ROW_SIGNAL : 0;
-	if (p->now.rule[EHF_RA].kind == EHF_RULE_UNDEF)
-		row->flags |= EHF_ROW_OUTERMOST;
-	if (p->now.ra_signed)
-		row->flags |= EHF_ROW_RA_SIGNED;
+	if (p->dirty)
+		judge(p);
+	span->start = p->start;
+	span->end = p->loc > p->start && p->loc < end ? p->loc : end;
+	span->stop = p->stop ? p->stop : p->rule_stop;
+	span->flags = p->flags;
+}
+
+static void fill_row(const struct ehf_program *p, const struct ehf_span *span,
+		     struct ehf_row *row)
+{
+	row->start = span->start;
+	row->end = span->end;
+	row->stop = span->stop;
+	row->flags = (u16)span->flags;
 	row->ra_reg = p->fde->cie.ra_reg;
 	row->cfa = p->now.cfa;
 	row->rule[EHF_FP] = p->now.rule[EHF_FP];
 	row->rule[EHF_RA] = p->now.rule[EHF_RA];
 	row->rule[EHF_SP] = p->now.rule[EHF_SP];
+}
+
+/**
+ * ehf_program_step() - the next row of an FDE, left where it is
+ * @p: a program that was started
+ * @span: filled in: the addresses, the stop and the flags of the row; its rules are @p->now
+ *
+ * For one who reads many rows and copies none. Otherwise as ehf_program_next().
+ *
+ * Return: false when the range is used up.
+ */
+bool ehf_program_step(struct ehf_program *p, struct ehf_span *span)
+{
+	if (p->start >= p->fde->range_end)
+		return false;
+	run(p, p->start);
+	fill_span(p, span);
+	p->start = span->end;
+	return true;
 }
 
 /**
@@ -561,11 +618,11 @@ static void fill_row(const struct ehf_program *p, struct ehf_row *row)
  */
 bool ehf_program_next(struct ehf_program *p, struct ehf_row *row)
 {
-	if (p->start >= p->fde->range_end)
+	struct ehf_span span;
+
+	if (!ehf_program_step(p, &span))
 		return false;
-	run(p, p->start);
-	fill_row(p, row);
-	p->start = row->end;
+	fill_row(p, &span, row);
 	return true;
 }
 
@@ -580,10 +637,12 @@ void ehf_row_eval(const struct ehf_ctx *ctx, const struct ehf_fde *fde, u64 pc,
 		  struct ehf_row *row)
 {
 	struct ehf_program p;
+	struct ehf_span span;
 
 	ehf_program_start(&p, ctx, fde);
 	run(&p, pc);
-	fill_row(&p, row);
+	fill_span(&p, &span);
+	fill_row(&p, &span, row);
 }
 
 /**

@@ -23,7 +23,10 @@
  * @cie_depth: @depth after them
  * @cie_stop: @stop after them
  * @in_cie: the initial instructions are running
+ * @dirty: a rule has changed since @rule_stop and @flags were found
  * @stop: why the program cannot go on
+ * @rule_stop: why the present rules cannot be used
+ * @flags: of the present row
  * @start: first address of the row that is being built
  * @loc: address from which what is executed now holds
  * @now: the rules so far
@@ -36,6 +39,7 @@ struct ehf_program {
 	const struct ehf_fde *fde;
 	u16 reg[EHF_NR_TRACKED];
 	bool in_cie;
+	bool dirty;
 	u64 tracked;
 	u32 code_align;
 	s32 data_align;
@@ -45,6 +49,8 @@ struct ehf_program {
 	u32 cie_depth;
 	enum ehf_stop cie_stop;
 	enum ehf_stop stop;
+	enum ehf_stop rule_stop;
+	u32 flags;
 	u64 start;
 	u64 loc;
 	struct ehf_state now;
@@ -52,9 +58,24 @@ struct ehf_program {
 	struct ehf_state stack[EHF_MAX_STATES];
 };
 
+/**
+ * struct ehf_span - the part of a row that is not rules
+ * @start: first address
+ * @end: one past the last address
+ * @stop: EHF_STOP_NONE, or why the rules cannot be used
+ * @flags: EHF_ROW_*
+ */
+struct ehf_span {
+	u64 start;
+	u64 end;
+	enum ehf_stop stop;
+	u32 flags;
+};
+
 void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 		       const struct ehf_fde *fde);
 void ehf_program_restart(struct ehf_program *p, const struct ehf_fde *fde);
+bool ehf_program_step(struct ehf_program *p, struct ehf_span *span);
 bool ehf_program_next(struct ehf_program *p, struct ehf_row *row);
 void ehf_row_eval(const struct ehf_ctx *ctx, const struct ehf_fde *fde, u64 pc,
 		  struct ehf_row *row);
