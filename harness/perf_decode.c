@@ -360,7 +360,7 @@ static int id_place(const struct perf_decode_attr *a, bool sample)
 static const struct perf_decode_attr *find_attr(struct perf_decode *d, const struct view *rec,
 						bool sample)
 {
-	const struct perf_decode_attr *first = &d->attrs[0];
+	const struct perf_decode_attr *first = d->attrs;
 	struct view v = *rec;
 	struct id_slot *s;
 	int words;
