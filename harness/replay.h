@@ -97,7 +97,7 @@ struct replay_opts {
 	u32 stack_limit;
 	u32 methods;
 	const struct ehf_limits *limits;
-	struct ehu_cache *cache;
+	struct ehu_row_cache *cache;
 	struct ehf_memo *memo;
 };
 

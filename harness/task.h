@@ -61,6 +61,7 @@ struct task_maps {
 	u32 max_places;
 	u32 refs;
 	bool text_old;
+	bool shared_epoch;
 };
 
 /**
@@ -114,16 +115,33 @@ struct task_stats {
 	u64 dropped_ranges;
 };
 
-struct task_table;
+/**
+ * struct task_table - all processes
+ * @mods: their files
+ * @stats: counters
+ */
+struct task_table {
+	struct modules *mods;
+	struct task_stats stats;
+
+	/* for task.c and task_maps.c only */
+	struct task **bucket;
+	struct task *oldest;
+	struct task *newest;
+	u32 nr;
+	u64 nr_ranges;
+	u64 last_number;
+};
 
 struct task_table *task_table_new(struct modules *mods);
 void task_table_free(struct task_table *t);
-const struct task_stats *task_table_stats(const struct task_table *t);
 int task_record(struct task_table *t, const struct perf_event_rec *rec);
 struct task *task_find(struct task_table *t, u32 pid);
 struct task *task_get(struct task_table *t, u32 pid);
 
 /* The mappings of one process: harness/task_maps.c. */
+struct task_maps *task_maps_new(struct task_table *table);
+int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map);
 const struct ehu_map *task_text(struct task_maps *maps);
 const struct task_range *task_range_at(const struct task_maps *maps, u64 addr);
 struct task_maps *task_maps_hold(struct task_maps *maps);
