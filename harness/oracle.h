@@ -89,7 +89,6 @@ struct oracle {
 
 struct oracle *oracle_dw_open(struct image *img, char *why, size_t n);
 struct oracle *oracle_libdwarf_open(struct image *img, char *why, size_t n);
-struct oracle *oracle_llvm_open(struct image *img, char *why, size_t n);
 
 /* Columns in which two rows differ, for oracle_compare(). */
 #define ORACLE_DIFF_FP		0x01	/* 1 << enum ehf_tracked */

@@ -109,7 +109,7 @@ static enum oracle_answer dw_row(struct oracle *oracle, u64 pc, const struct ehf
 
 	(void)fde;
 	for (u32 i = 0; i < ORACLE_NR_RULES; i++)
-		row->rule[i].ops = row->ops[i];
+		row->rule[i] = (struct oracle_rule){ .ops = row->ops[i] };
 	row->end = 0;
 	if (dwarf_cfi_addrframe(o->cfi, pc, &frame)) {
 		const char *text = dwarf_errmsg(-1);

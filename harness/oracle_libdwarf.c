@@ -194,8 +194,7 @@ static enum oracle_answer libdwarf_row(struct oracle *oracle, u64 pc, const stru
 		Dwarf_Addr row_pc = 0;
 		int res;
 
-		rule->ops = row->ops[i];
-		rule->nr_ops = 0;
+		*rule = (struct oracle_rule){ .ops = row->ops[i] };
 		if (i == ORACLE_CFA)
 			res = dwarf_get_fde_info_for_cfa_reg3(f, pc, &type, &relevant, &reg, &off,
 							      &block, &row_pc, &error);
