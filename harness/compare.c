@@ -98,7 +98,7 @@ void compare_traces(const struct ehu_trace *ours, const struct compare_oracle *o
 	} else if (ours->nr > nr) {
 		result->outcome = COMPARE_OURS_LONGER;
 		/* A full array on the oracle's side is its limit, not the end of its stack. */
-		result->explained = (oracle->full && nr == oracle->nr) || (!result->cut && oracle->fault);
+		result->explained = oracle->fault || (oracle->full && nr == oracle->nr);
 	} else if (k == 1 && ehf_stop_class(ours->stop) != EHF_CLASS_COMPLETE) {
 		result->outcome = COMPARE_NEITHER;
 	} else {

@@ -8,9 +8,6 @@
 
 #include "unwind/walk.h"
 
-/* The most frames of a trace, on both sides; the kernel's cache has room for as many. */
-#define COMPARE_MAX_FRAMES	510
-
 /*	symbol		name			meaning */
 #define COMPARE_OUTCOMES(X) \
 	X(UNTESTABLE,	"untestable",		"there are no two traces") \
@@ -44,7 +41,8 @@ enum compare_via {
  * recognised by what the oracle saw at its last frame, not by the outcome.
  */
 #define COMPARE_FAULTS(X) \
-	X(NONE,		"none")
+	X(NONE,			"none") \
+	X(MODULE_REFUSED,	"module-refused")	/* dwfl_report_elf() does not take the file */
 
 enum compare_fault {
 #define X(sym, name) COMPARE_FAULT_##sym,

@@ -143,7 +143,7 @@ TEST_F(two, longer_is_explained_by_a_fault_of_the_oracle_only)
 	EXPECT_EQ(4, self->r.at);
 	EXPECT_FALSE(self->r.explained);
 	EXPECT_TRUE(compare_failed(&self->r));
-	self->oracle.fault = (enum compare_fault)(COMPARE_FAULT_NONE + 1);
+	self->oracle.fault = COMPARE_FAULT_MODULE_REFUSED;
 	run(self);
 	EXPECT_EQ(COMPARE_OURS_LONGER, self->r.outcome);
 	EXPECT_TRUE(self->r.explained);

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A run: records come from a capture or from a file, in order of time; at the end there is a
+ * report and an exit status.
+ */
+#include "harness/check_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/check_run_live.h"
+#include "harness/check_run_sample.h"
+#include "harness/cli.h"
+#include "harness/json.h"
+#include "harness/perf_order.h"
+
+#define MAX_NOTES	32
+
+struct run {
+	const struct check_run_options *opts;
+	FILE *out;
+	struct check_run_samples samples;
+	bool ready;		/* @samples is set up */
+	bool bad_input;
+	bool impossible;
+	char *note[MAX_NOTES];
+	u32 nr_notes;
+};
+
+static const char *prog(const struct run *run)
+{
+	return run->opts->prog ? run->opts->prog : "ehunwind-check";
+}
+
+/* Something that a person wants to know at once; in JSON it is told again at the end. */
+static void note(void *arg, const char *text)
+{
+	struct run *run = arg;
+
+	fprintf(stderr, "%s: %s\n", prog(run), text);
+	if (run->opts->json && run->nr_notes < MAX_NOTES)
+		run->note[run->nr_notes++] = strdup(text);
+}
+
+static void notef(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void notef(struct run *run, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	note(run, text);
+}
+
+static void fail(struct run *run, bool *kind, const char *text)
+{
+	struct json j;
+
+	*kind = true;
+	fprintf(stderr, "%s: %s\n", prog(run), text);
+	if (!run->opts->json)
+		return;
+	json_begin(&j, run->out, "error");
+	json_text(&j, "text", text);
+	json_end(&j);
+}
+
+static int take(struct run *run, const struct perf_event_rec *rec)
+{
+	return check_run_samples_record(&run->samples, rec);
+}
+
+static int set_up(struct run *run, const struct module_params *where)
+{
+	int rc = check_run_samples_init(&run->samples, run->opts, run->out, where);
+
+	run->ready = !rc;
+	return rc;
+}
+
+/* ---- from a capture ---- */
+
+static int consume(struct check_run_live *live, void *arg)
+{
+	struct run *run = arg;
+	struct module_params where = { .symfs = run->opts->symfs };
+	struct perf_event_rec rec;
+	int rc = set_up(run, &where);
+
+	while (!rc) {
+		rc = check_run_live_next(live, &rec);
+		if (rc <= 0)
+			break;
+		rc = take(run, &rec);
+	}
+	if (run->ready) {
+		run->samples.figures.records_bad = check_run_live_bad(live);
+		if (check_run_live_order(live))
+			run->samples.figures.records_late = check_run_live_order(live)->late;
+	}
+	return rc;
+}
+
+/*
+ * With JSON lines on standard output, what the command prints there goes to standard error: the
+ * lines stay lines.
+ */
+static int command_output_aside(const struct run *run)
+{
+	int kept;
+
+	if (!run->opts->json || run->opts->out)
+		return -1;
+	fflush(stdout);
+	kept = dup(STDOUT_FILENO);
+	if (kept >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	return kept;
+}
+
+static void tell_capture(struct run *run, const struct check_run_live_result *r)
+{
+	const struct perf_capture_result *c = &r->capture;
+
+	if (c->throttled)
+		notef(run, "the kernel paused sampling %" PRIu64 " times", c->throttled);
+	if (c->signal)
+		notef(run, "interrupted by %s; this is what was captured", strsignal(c->signal));
+	if (c->exited && WIFSIGNALED(c->wait_status))
+		notef(run, "the command was ended by signal %d: %s", WTERMSIG(c->wait_status),
+		      strsignal(WTERMSIG(c->wait_status)));
+	else if (c->exited && WEXITSTATUS(c->wait_status))
+		notef(run, "the command ended with status %d", WEXITSTATUS(c->wait_status));
+	if (run->opts->save && !r->save_err.status && r->saved)
+		notef(run, "%" PRIu64 " bytes in %s", r->saved, run->opts->save);
+}
+
+static void from_command(struct run *run)
+{
+	const struct check_run_options *opts = run->opts;
+	struct check_run_live_opts live = {
+		.capture = opts->capture, .command = opts->command, .save = opts->save,
+		.argv = opts->argv, .note = note, .arg = run,
+	};
+	struct check_run_live_result result;
+	int kept, rc;
+
+	live.capture.no_io_uring |= opts->no_io_uring;
+	kept = command_output_aside(run);
+	if (kept >= 0)
+		run->out = fdopen(kept, "w");
+	if (!run->out) {
+		run->out = stdout;
+		fail(run, &run->impossible, "out of memory");
+		return;
+	}
+	rc = check_run_live(&live, consume, run, &result);
+	if (rc)
+		fail(run, &run->impossible, strerror(-rc));
+	if (result.save_err.status)
+		fail(run, &run->bad_input, result.save_err.text);
+	switch (result.end) {
+	case PERF_CAPTURE_OK:
+		tell_capture(run, &result);
+		break;
+	case PERF_CAPTURE_SINK:
+		break;		/* told above */
+	default:
+		fail(run, &run->impossible, result.err.text);
+	}
+	if (run->ready)
+		run->samples.figures.lost = result.capture.lost;
+}
+
+/* ---- from a file ---- */
+
+static const u8 *header_build_id(void *arg, const char *path, u32 *size)
+{
+	return perf_data_build_id(arg, path, size);
+}
+
+/* This kernel's vDSO stands in for the recorded one only where it is the same kernel. */
+static bool other_kernel(const struct perf_data *pd)
+{
+	const struct perf_data_info *info = perf_data_info(pd);
+	struct utsname own;
+
+	if (uname(&own))
+		return true;
+	return (info->osrelease[0] && strcmp(info->osrelease, own.release)) ||
+	       (info->arch[0] && strcmp(info->arch, own.machine));
+}
+
+static int read_records(struct run *run, struct perf_data *pd, struct perf_order *order)
+{
+	struct module_params where = {
+		.symfs = run->opts->symfs, .build_id = header_build_id, .arg = pd,
+	};
+	struct perf_event_rec rec;
+	int rc;
+
+	for (;;) {
+		rc = perf_order_next(order, pd, &rec);
+		/* A pipe says which kernel it is of in its first records, so this comes after them. */
+		if (!run->ready) {
+			where.no_vdso = other_kernel(pd);
+			if (set_up(run, &where))
+				return -ENOMEM;
+		}
+		if (rc <= 0)
+			return rc;
+		if (take(run, &rec))
+			return -ENOMEM;
+	}
+}
+
+static void tell_file(struct run *run, const struct perf_data *pd, const struct perf_order *order)
+{
+	const struct perf_data_stats *st = perf_data_stats(pd);
+	struct report_trace *f = &run->samples.figures;
+
+	f->records_bad = st->bad;
+	f->records_unknown = st->unknown_types;
+	f->records_late = perf_order_stats(order)->late;
+	if (st->bad)
+		notef(run, "%" PRIu64 " records contradict themselves, the first: %s", st->bad,
+		      st->first_bad.text);
+	if (perf_data_info(pd)->interrupted)
+		notef(run, "the recording was interrupted: read up to its last whole record, %" PRIu64
+		      " bytes left over", st->tail);
+	if (st->build_ids_dropped)
+		notef(run, "%" PRIu64 " build-ids not kept", st->build_ids_dropped);
+}
+
+static void from_file(struct run *run)
+{
+	struct perf_order *order = perf_order_new(PERF_ORDER_BYTES);
+	struct perf_data *pd = NULL;
+	struct perf_error err = { 0 };
+	int rc;
+
+	if (!strcmp(run->opts->perf_data, "-"))
+		pd = perf_data_open_fd(STDIN_FILENO, "standard input", &err);
+	else
+		pd = perf_data_open(run->opts->perf_data, &err);
+	if (!pd || !order) {
+		fail(run, &run->bad_input, pd ? "out of memory" : err.text);
+	} else {
+		rc = read_records(run, pd, order);
+		if (rc < 0 && perf_data_error(pd)->status)
+			fail(run, &run->bad_input, perf_data_error(pd)->text);
+		else if (rc < 0)
+			fail(run, &run->impossible, "out of memory");
+		if (run->ready)
+			tell_file(run, pd, order);
+	}
+	if (pd)
+		perf_data_close(pd);
+	perf_order_free(order);
+}
+
+/* ---- the report ---- */
+
+static void report(struct run *run)
+{
+	struct check_run_samples *s = &run->samples;
+	const struct report_trace_context context = {
+		.modules = s->modules, .pager = s->pager,
+		.tasks = &s->tasks->stats, .fault_reads = run->opts->fault_reads,
+	};
+	const struct check_run_oracle_stats *o = check_run_oracle_stats(s->oracles);
+	struct json j;
+	u32 k;
+
+	if (o->refused)
+		notef(run, "libdw refuses %" PRIu64 " modules, the first: %s", o->refused,
+		      o->refused_why);
+	if (run->opts->json) {
+		for (k = 0; k < run->nr_notes; k++) {
+			json_begin(&j, run->out, "note");
+			json_text(&j, "text", run->note[k] ? run->note[k] : "");
+			json_end(&j);
+		}
+		report_trace_json(&s->figures, &context, run->out);
+		return;
+	}
+	report_trace_text(&s->figures, &context, run->out);
+	fflush(s->list);
+	if (s->listed)
+		fprintf(run->out, "\nThe first %u samples that fail\n%s", s->listed, s->list_text);
+}
+
+static int status(const struct run *run)
+{
+	if (run->ready && report_trace_failed(&run->samples.figures))
+		return CLI_STATUS_DIFFERS;
+	if (run->bad_input)
+		return CLI_STATUS_INPUT;
+	if (run->impossible || !run->ready || !report_trace_testable(&run->samples.figures))
+		return CLI_STATUS_IMPOSSIBLE;
+	return CLI_STATUS_OK;
+}
+
+/**
+ * check_run_main() - sample a command, or read a perf.data file, and compare every trace
+ * @opts: what and how
+ *
+ * The report goes to @opts->out, messages to standard error.
+ *
+ * Return: exit status: CLI_STATUS_DIFFERS where a trace differs or its length is unexplained,
+ *	   CLI_STATUS_INPUT for a bad file, CLI_STATUS_IMPOSSIBLE where nothing could be compared,
+ *	   else CLI_STATUS_OK.
+ */
+int check_run_main(const struct check_run_options *opts)
+{
+	struct run run = { .opts = opts, .out = opts->out ? opts->out : stdout };
+	int result;
+	u32 k;
+
+	if (opts->perf_data)
+		from_file(&run);
+	else
+		from_command(&run);
+	/* Where there is nothing but an error, that was the report. */
+	if (run.ready && (run.samples.figures.samples || !(run.impossible || run.bad_input)))
+		report(&run);
+	result = status(&run);
+	if (run.ready)
+		check_run_samples_end(&run.samples);
+	for (k = 0; k < run.nr_notes; k++)
+		free(run.note[k]);
+	if (fflush(run.out) || ferror(run.out)) {
+		fprintf(stderr, "%s: the report cannot be written: %s\n", prog(&run), strerror(errno));
+		if (result == CLI_STATUS_OK)
+			result = CLI_STATUS_IMPOSSIBLE;
+	}
+	if (run.out != stdout && run.out != opts->out)
+		fclose(run.out);
+	return result;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Makes every read of a walk fail, one at a time, and cuts the stack window at every word. What
+ * is left must be a prefix of the whole trace, and say that something was missing.
+ */
+#include "harness/check_run_fault.h"
+
+#include <inttypes.h>
+
+static void check(const struct ehu_trace *whole, const struct ehu_trace *some,
+		  struct report_trace *figures, struct check_run_fault *first, const char *what,
+		  u64 number)
+{
+	u32 at;
+
+	if (compare_faulted(whole, some, &at))
+		return;
+	figures->fault_bad++;
+	if (first->what[0])
+		return;
+	snprintf(first->what, sizeof(first->what), "%s %" PRIu64 ": %u frames, %s, not %u, %s", what,
+		 number, some->nr, ehf_stop_name(some->stop), whole->nr, ehf_stop_name(whole->stop));
+	first->at = at;
+}
+
+static bool same(const struct ehu_trace *a, const struct ehu_trace *b)
+{
+	u32 at;
+
+	return a->nr == b->nr && a->stop == b->stop && compare_faulted(a, b, &at);
+}
+
+/**
+ * check_run_fault() - walk a sample with faults
+ * @r: the sample
+ * @whole: its trace without them, at most REPLAY_ENTRIES entries
+ * @windows: cut the stack window too
+ * @figures: counters, added to
+ * @first: set to the first contradiction
+ *
+ * Each read fails once where the source hands out its bytes, and once where it copies them, as
+ * a kernel does; the reads of the two are not the same. Both traces without faults are.
+ */
+void check_run_fault(struct replay *r, const struct ehu_trace *whole, bool windows,
+		     struct report_trace *figures, struct check_run_fault *first)
+{
+	static struct ehu_entry entry[REPLAY_ENTRIES];
+	struct ehu_trace some = { .entry = entry, .max = REPLAY_ENTRIES };
+	struct replay_opts opts = { 0 };
+	struct replay_cost cost;
+	u64 reads, n;
+	int mode;
+
+	first->what[0] = '\0';
+	figures->fault_samples++;
+	for (mode = 0; mode < 2; mode++) {
+		opts = (struct replay_opts){ .copy = mode };
+		replay_walk(r, &opts, &some, &cost);
+		if (!same(whole, &some)) {
+			figures->fault_bad++;
+			snprintf(first->what, sizeof(first->what), "another trace when %s",
+				 mode ? "copying" : "walked again");
+		}
+		reads = cost.reads;
+		for (n = 1; n <= reads; n++) {
+			opts.fault_at = n;
+			replay_walk(r, &opts, &some, &cost);
+			check(whole, &some, figures, first, mode ? "copying read" : "read", n);
+			figures->faults++;
+		}
+	}
+	if (!windows)
+		return;
+	figures->cut_samples++;
+	opts = (struct replay_opts){ .cut_stack = true };
+	for (n = 0; n < r->stack_size; n += 8) {
+		opts.stack_limit = (u32)n;
+		replay_walk(r, &opts, &some, &cost);
+		check(whole, &some, figures, first, "stack window of", n);
+		figures->cuts++;
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Follows processes by the records of a run, and walks, compares and counts each sample.
+ */
+#include "harness/check_run_sample.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/check_run_fault.h"
+#include "harness/report_trace_diff.h"
+
+/* libdw's side of the seam: the same bytes, not counted as ours. */
+struct oracle_mem {
+	struct ehf_mem mem;
+	struct replay *r;
+};
+
+static bool oracle_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 len)
+{
+	return replay_read(((const struct oracle_mem *)(const void *)mem)->r, addr, dst, len);
+}
+
+/**
+ * check_run_samples_init() - begin
+ * @s: filled in
+ * @opts: options
+ * @out: where JSON lines go
+ * @where: where files are looked for; its pager is made here
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int check_run_samples_init(struct check_run_samples *s, const struct check_run_options *opts,
+			   FILE *out, const struct module_params *where)
+{
+	const struct pager_params paging = { .force_pread = opts->no_io_uring };
+	struct module_params params = *where;
+
+	memset(s, 0, sizeof(*s));
+	s->opts = opts;
+	s->out = out;
+	s->pager = pager_new(&paging);
+	params.pager = s->pager;
+	if (s->pager)
+		s->modules = module_table_new(&params);
+	if (s->modules)
+		s->tasks = task_table_new(s->modules);
+	s->oracles = check_run_oracle_new();
+	s->list = open_memstream(&s->list_text, &s->list_size);
+	if (!s->tasks || !s->oracles || !s->list) {
+		check_run_samples_end(s);
+		return -ENOMEM;
+	}
+	replay_init(&s->replay, s->pager);
+	return 0;
+}
+
+/**
+ * check_run_samples_end() - free what is held
+ * @s: after check_run_samples_init(), or all zeros
+ */
+void check_run_samples_end(struct check_run_samples *s)
+{
+	check_run_oracle_free(s->oracles);
+	if (s->tasks)
+		task_table_free(s->tasks);
+	if (s->modules)
+		module_table_free(s->modules);
+	if (s->pager)
+		pager_free(s->pager);
+	if (s->list)
+		fclose(s->list);
+	free(s->list_text);
+	memset(s, 0, sizeof(*s));
+}
+
+static void count_modules(struct replay *r, const struct ehu_trace *t)
+{
+	u32 k;
+
+	for (k = 0; k < t->nr; k++) {
+		const struct ehu_entry *e = &t->entry[k];
+		const struct task_range *range =
+			task_range_at(r->maps, e->flags & EHU_ENTRY_EXACT ? e->ip : e->ip - 1);
+
+		if (range)
+			range->module->frames++;
+	}
+}
+
+/* libdw would not take the file that the last common frame is in: told by itself, not guessed. */
+static bool oracle_lacks_module(struct check_run_oracle *pool, const struct task_maps *maps,
+				const struct compare_frame *last)
+{
+	const struct task_range *range = task_range_at(maps, last->exact ? last->pc : last->pc - 1);
+
+	return range && range->place && check_run_oracle_refused(pool, maps, range->place);
+}
+
+static void untestable(struct check_run_samples *s, const struct perf_event_rec *rec,
+		       const struct task *task, const char *name, const char *text)
+{
+	const struct report_trace_sample sample = {
+		.rec = rec, .task = task, .untestable = name, .untestable_text = text,
+	};
+
+	if (s->opts->json)
+		report_trace_json_sample(&sample, s->out);
+}
+
+static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
+		   const struct perf_event_rec *rec)
+{
+	bool windows = report_trace_testable(&s->figures) % CHECK_RUN_CUT_EVERY == 1;
+	struct check_run_fault first;
+
+	check_run_fault(&s->replay, ours, windows, &s->figures, &first);
+	if (!first.what[0] || s->listed >= CHECK_RUN_LIST)
+		return;
+	s->listed++;
+	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: a fault does not give a prefix: %s, frame %u\n",
+		s->figures.samples, rec->pid, first.what, first.at);
+}
+
+static int walk_sample(struct check_run_samples *s, const struct perf_event_rec *rec)
+{
+	static struct ehu_entry entry[REPLAY_ENTRIES];
+	static struct compare_frame frame[REPLAY_ENTRIES];
+	struct task *task = task_get(s->tasks, rec->pid);
+	struct ehu_trace ours = { .entry = entry, .max = REPLAY_ENTRIES };
+	struct compare_oracle theirs = { .frame = frame };
+	struct oracle_mem mem = { .mem = { .read = oracle_read }, .r = &s->replay };
+	const struct replay_opts plain = { 0 };
+	struct compare_result result;
+	struct replay_cost cost;
+	struct report_trace_sample sample;
+	enum replay_untestable why;
+	struct oracle_frames *oracle;
+
+	if (!task)
+		return -ENOMEM;
+	why = replay_sample(&s->replay, task, rec);
+	if (why != REPLAY_TESTABLE) {
+		report_trace_untestable(&s->figures, why);
+		untestable(s, rec, task, replay_untestable_name(why), replay_untestable_text(why));
+		return 0;
+	}
+	replay_walk(&s->replay, &plain, &ours, &cost);
+	oracle = check_run_oracle_get(s->oracles, s->replay.maps);
+	if (!oracle)
+		return -ENOMEM;
+	if (oracle_frames_walk(oracle, &s->replay.regs, &mem.mem, REPLAY_ENTRIES, &theirs, NULL)) {
+		report_trace_no_oracle(&s->figures, oracle_frames_error(oracle));
+		untestable(s, rec, task, "no-oracle", oracle_frames_error(oracle));
+		return 0;
+	}
+	compare_traces(&ours, &theirs, &result);
+	if (result.outcome == COMPARE_OURS_LONGER && !result.explained &&
+	    oracle_lacks_module(s->oracles, s->replay.maps, &theirs.frame[result.nr_oracle - 1])) {
+		theirs.fault = COMPARE_FAULT_MODULE_REFUSED;
+		compare_traces(&ours, &theirs, &result);
+	}
+	report_trace_add(&s->figures, &ours, &theirs, &result, &cost);
+	count_modules(&s->replay, &ours);
+	sample = (struct report_trace_sample){
+		.rec = rec, .task = task, .ours = &ours, .oracle = &theirs, .result = &result,
+		.cost = &cost,
+	};
+	if (s->opts->json)
+		report_trace_json_sample(&sample, s->out);
+	if (compare_failed(&result) && s->listed < CHECK_RUN_LIST) {
+		s->listed++;
+		report_trace_diff(&sample, s->figures.samples, &s->replay, oracle, s->list);
+	}
+	if (s->opts->fault_reads)
+		inject(s, &ours, rec);
+	return 0;
+}
+
+/**
+ * check_run_samples_record() - take the next record
+ * @s: the run
+ * @rec: the record, in order of time
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int check_run_samples_record(struct check_run_samples *s, const struct perf_event_rec *rec)
+{
+	int rc;
+
+	switch (rec->type) {
+	case PERF_RECORD_SAMPLE:
+		rc = walk_sample(s, rec);
+		s->figures.kernel_regs = s->replay.stats.kernel_regs;
+		return rc;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		s->figures.lost += rec->lost.nr;
+		return 0;
+	default:
+		rc = task_record(s->tasks, rec);
+		return rc == -ENOMEM ? rc : 0;
+	}
+}

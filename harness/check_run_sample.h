@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What is done with each record of a run: processes are followed, samples walked, compared,
+ * counted and written down.
+ */
+#ifndef HARNESS_CHECK_RUN_SAMPLE_H
+#define HARNESS_CHECK_RUN_SAMPLE_H
+
+#include "harness/check_run.h"
+#include "harness/check_run_oracle.h"
+#include "harness/report_trace.h"
+
+/**
+ * struct check_run_samples - a run over records
+ * @opts: options
+ * @out: where JSON lines go
+ * @pager: who reads files
+ * @modules: mapped files
+ * @tasks: processes
+ * @replay: the sample at hand
+ * @oracles: libdw's sessions
+ * @figures: what came out so far
+ * @list: samples that failed, as text; what @listed says of them
+ * @listed: samples in @list, at most CHECK_RUN_LIST
+ */
+struct check_run_samples {
+	const struct check_run_options *opts;
+	FILE *out;
+	struct pager *pager;
+	struct modules *modules;
+	struct task_table *tasks;
+	struct replay replay;
+	struct check_run_oracle *oracles;
+	struct report_trace figures;
+	FILE *list;
+	char *list_text;
+	size_t list_size;
+	u32 listed;
+};
+
+int check_run_samples_init(struct check_run_samples *s, const struct check_run_options *opts,
+			   FILE *out, const struct module_params *where);
+void check_run_samples_end(struct check_run_samples *s);
+int check_run_samples_record(struct check_run_samples *s, const struct perf_event_rec *rec);
+
+#endif /* HARNESS_CHECK_RUN_SAMPLE_H */
