@@ -162,7 +162,7 @@ const char *module_status_name(enum module_status status);
 const char *module_identity_name(enum module_identity identity);
 bool module_usable(const struct module *m);
 const struct image_segment *module_segment(const struct module *m, const struct perf_rec_mmap *map,
-					   u64 *bias);
+					   const struct module_place *there, u64 *bias);
 struct module_place *module_place_get(struct module *m, u64 bias);
 void module_place_put(struct module_place *pl);
 void module_corrupt(const struct ehf_section *s, enum ehf_stop stop);

@@ -52,33 +52,39 @@ static u32 fit(const struct image_segment *s, const struct perf_rec_mmap *map)
  * module_segment() - the PT_LOAD that a mapping is of, and the load bias that this implies
  * @m: a usable module
  * @map: a mapping of it
+ * @there: what the module's place is at the mapping's address already; NULL where it has none
  * @bias: filled in: target address minus ELF virtual address
+ *
+ * A place that is there wins over all else: data that are made read-only after relocation look
+ * like a mapping of whichever segment shares their page of the file.
  *
  * Return: the segment; NULL where none explains the mapping.
  */
 const struct image_segment *module_segment(const struct module *m, const struct perf_rec_mmap *map,
-					   u64 *bias)
+					   const struct module_place *there, u64 *bias)
 {
 	const struct image_segment *best = NULL;
-	u32 score, most = 0;
-	u64 addr;
+	u32 most = 0;
 
 	*bias = 0;
 	for (u32 k = 0; k < m->nr_segs; k++) {
+		const struct image_segment *s = &m->seg[k];
 		/* The vDSO's mapping has no offset that says anything. */
-		score = m->memory ? k == 0 : fit(&m->seg[k], map);
+		u64 pos = m->memory ? 0 : map->pgoff;
+		u64 moved = map->addr - (s->addr + (pos - s->pos));
+		u32 score = m->memory ? k == 0 : fit(s, map);
+
+		/* Address and position of a segment agree within a page. */
+		if (!score || moved & (PAGER_PAGE - 1))
+			continue;
+		if (there && there->bias == moved)
+			score += 100;
 		if (score > most) {
 			most = score;
-			best = &m->seg[k];
+			best = s;
+			*bias = moved;
 		}
 	}
-	if (!best)
-		return NULL;
-	addr = m->memory ? best->addr - best->pos : best->addr + (map->pgoff - best->pos);
-	*bias = map->addr - addr;
-	/* A segment's address and position agree within a page; what does not is no mapping of it. */
-	if (*bias & (PAGER_PAGE - 1))
-		return NULL;
 	return best;
 }
 

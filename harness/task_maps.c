@@ -370,7 +370,8 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 	struct task_range r = { .start = map->addr, .end = map->addr + map->len,
 				.pos = map->pgoff };
 	const struct image_segment *seg = NULL;
-	struct module_place *pl = NULL;
+	const struct task_range *at;
+	struct module_place *pl;
 	struct module *m;
 	u64 bias = 0;
 	bool known = map->has_prot && map->prot;
@@ -385,11 +386,13 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 	if (!(*maps)->main && *m->path == '/' && m->status != MODULE_ANON)
 		(*maps)->main = m;
 	if (module_usable(m)) {
-		if (!(*maps)->arch && m->identity != MODULE_ID_OWN_VDSO)
+		if (!(*maps)->arch && !m->memory)
 			(*maps)->arch = m->arch;
+		at = task_range_at(*maps, map->addr);
 		/* Ours is the vDSO of our own word size. */
-		if ((*maps)->arch == m->arch || m->identity != MODULE_ID_OWN_VDSO)
-			seg = module_segment(m, map, &bias);
+		if ((*maps)->arch == m->arch || !m->memory)
+			seg = module_segment(m, map, at && at->module == m ? at->place : NULL,
+					     &bias);
 		if (!seg)
 			m->no_segment++;
 	}
