@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Sessions kept, and modules in all of them: each is an ELF file that libdw has mapped. */
@@ -69,6 +70,21 @@ static const struct added *find(const struct session *s, const struct module_pla
 	return NULL;
 }
 
+/* The module's bytes as a file; those of an image in memory (the vDSO) are written to one. */
+static int open_module(struct module *m)
+{
+	int fd;
+
+	if (!m->memory)
+		return module_dup_fd(m);
+	fd = memfd_create(m->path, MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, m->memory, m->memory_size) != (ssize_t)m->memory_size) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 static bool add_place(struct check_run_oracle *pool, struct session *s,
 		      const struct module_place *place)
 {
@@ -83,9 +99,9 @@ static bool add_place(struct check_run_oracle *pool, struct session *s,
 		s->added = more;
 		s->max = max;
 	}
-	fd = module_dup_fd(place->module);
+	fd = open_module(place->module);
 	if (fd < 0) {
-		rc = fd;
+		rc = -1;
 	} else {
 		rc = oracle_frames_add(s->oracle, place->module->path, fd, place->bias);
 		close(fd);
@@ -93,8 +109,7 @@ static bool add_place(struct check_run_oracle *pool, struct session *s,
 	if (rc && !pool->stats.refused++)
 		snprintf(pool->stats.refused_why, sizeof(pool->stats.refused_why), "%.180s: %s",
 			 place->module->path,
-			 fd < 0 ? "the file is another one by now, or has no descriptor" : 
-				  oracle_frames_error(s->oracle));
+			 fd < 0 ? "it cannot be opened again" : oracle_frames_error(s->oracle));
 	s->added[s->nr++] = (struct added){ place->module, place->bias, rc != 0 };
 	pool->modules++;
 	pool->stats.modules++;

@@ -326,9 +326,9 @@ static void text_modules(const struct report_trace *f, const struct report_trace
 	fprintf(out, "\nModules by frames\n");
 	for (k = 0; k < nr; k++) {
 		bool odd = !module_usable(list[k]) && list[k]->status != MODULE_ANON &&
-			   list[k]->status != MODULE_SPECIAL;
+			   list[k]->status != MODULE_SPECIAL && list[k]->status != MODULE_NOT_ELF;
 
-		/* What could not be used, and why, is always said. */
+		/* A program file that could not be used is always named, with the reason. */
 		if (!odd && (k >= 15 || !list[k]->frames)) {
 			rest += list[k]->frames;
 			quiet++;
