@@ -81,6 +81,8 @@ static enum replay_source source_at(struct replay *r, u64 addr, const struct tas
 		return REPLAY_FROM_STACK;
 	at = range_at(r, addr);
 	*range = at;
+	if (at && !at->place && r->sp >= at->start && r->sp < at->end)
+		return addr < r->sp ? REPLAY_FROM_BELOW_STACK : REPLAY_FROM_PAST_STACK;
 	if (at && at->flags & TASK_WRITABLE)
 		return REPLAY_FROM_WRITABLE;
 	if (at && at->place)

@@ -236,8 +236,11 @@ static void displace(struct task_maps *maps, u64 start, u64 end, const struct mo
 		struct module_place *pl = NULL;
 
 		for (k = first_above(maps, start); k < maps->nr && maps->range[k].start < end; k++) {
-			if (maps->range[k].place && maps->range[k].place != by)
-				pl = maps->range[k].place;
+			const struct task_range *r = &maps->range[k];
+
+			/* The zeros behind a module's data are a mapping without a file. */
+			if (r->place && r->place != by && (by || !(r->flags & TASK_WRITABLE)))
+				pl = r->place;
 		}
 		found |= pl != NULL;
 		if (!pl || !by)
