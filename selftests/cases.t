@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -20,10 +21,20 @@ CHECK = os.path.join(BUILD, 'ehunwind-check')
 REFUSALS = ('unsupported', 'over-limit', 'malformed', 'corrupt')
 
 
-def run(args, timeout=30):
-    """Status, stdout and stderr of a tool; a signal or a hang is a status below 0."""
+def run(args, cpu=10):
+    """Status, stdout and stderr of a tool; a signal or a hang is a status below 0.
+
+    The limit is CPU time, which other work on the machine does not change; a tool that waits
+    instead has six times as long.
+    """
+    timeout = 6 * cpu
+
+    def limit():
+        seconds = int(cpu * SCALE) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
     try:
-        p = subprocess.run(args, capture_output=True, timeout=timeout * SCALE,
+        p = subprocess.run(args, capture_output=True, timeout=timeout * SCALE, preexec_fn=limit,
                            env=dict(os.environ, LC_ALL='C'))
     except subprocess.TimeoutExpired:
         return -1000, '', 'no end after %g s' % (timeout * SCALE)
@@ -200,7 +211,7 @@ def check_say(path, text):
     """... => REGEX: the report of ehunwind-check has a line that matches."""
     if ' => ' not in text:
         return 'no " => REGEX" in expected.txt'
-    status, out, err = run([CHECK, path], 60)
+    status, out, err = run([CHECK, path])
     if status < 0 or status == 2:
         return 'status %d: %s' % (status, err)
     if re.search(text.split(' => ')[1], out + err):
@@ -218,7 +229,7 @@ def check_robust(path, seconds):
 
 def check_whole(path):
     """The dump of the whole file: every FDE's rows cover its range without a gap."""
-    status, out, err = run([DUMP, '--json', path], 60)
+    status, out, err = run([DUMP, '--json', path])
     if status:
         return 'status %d: %s' % (status, err)
     at = end = 0
