@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 /* Sixteen of the longest records: a read call moves much and memory stays small. */
-#define WINDOW	(16 * PERF_ABI_MAX_RECORD)
+#define WINDOW		(16 * PERF_ABI_MAX_RECORD)
+/* The least: the longest record, wherever in the window it begins. */
+#define SMALL_WINDOW	(2 * PERF_ABI_MAX_RECORD)
 
 struct perf_source {
 	int fd;
@@ -23,6 +25,7 @@ struct perf_source {
 	int error;		/* errno of a failed read, kept */
 	u64 base;		/* the descriptor's position that is our 0 */
 	u64 pos;		/* of buf[head] */
+	size_t room;		/* bytes of buf */
 	size_t head;
 	size_t len;		/* bytes from head on */
 	char *name;
@@ -50,18 +53,19 @@ struct perf_source *perf_source_open_fd(int fd, const char *name, struct perf_er
 	struct stat st;
 	off_t at;
 
+	if (fstat(fd, &st)) {
+		fail(err, errno, name);
+		free(s);
+		return NULL;
+	}
 	if (s) {
-		s->buf = malloc(WINDOW);
+		s->fd = fd;
+		s->room = S_ISREG(st.st_mode) && st.st_size < SMALL_WINDOW ? SMALL_WINDOW : WINDOW;
+		s->buf = malloc(s->room);
 		s->name = strdup(name);
 	}
 	if (!s || !s->buf || !s->name) {
 		fail(err, ENOMEM, name);
-		perf_source_close(s);
-		return NULL;
-	}
-	s->fd = fd;
-	if (fstat(fd, &st)) {
-		fail(err, errno, name);
 		perf_source_close(s);
 		return NULL;
 	}
@@ -182,13 +186,13 @@ static ssize_t read_some(struct perf_source *s, u64 pos, void *to, size_t len)
  */
 const u8 *perf_source_peek(struct perf_source *s, size_t len, size_t *got)
 {
-	if (s->len < len && s->head > WINDOW - len) {
+	if (s->len < len && s->head > s->room - len) {
 		memmove(s->buf, s->buf + s->head, s->len);
 		s->head = 0;
 	}
 	while (s->len < len && !s->eof) {
 		size_t at = s->head + s->len;
-		ssize_t n = read_some(s, s->pos + s->len, s->buf + at, WINDOW - at);
+		ssize_t n = read_some(s, s->pos + s->len, s->buf + at, s->room - at);
 
 		if (n < 0)
 			s->error = errno;

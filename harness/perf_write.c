@@ -390,6 +390,8 @@ int perf_write_record(struct perf_write *w, const void *record, size_t size)
 {
 	struct perf_event_header h;
 
+	if (w->error.status)
+		return -w->error.status;
 	if (size > BUFFER - w->buf[w->fill].len && flush(w))
 		return -w->error.status;
 	memcpy(&h, record, sizeof(h));
@@ -577,6 +579,8 @@ int perf_write_close(struct perf_write *w, const char *version, char *const argv
 	int rc = 0;
 
 	if (w->data) {
+		/* No records at all would look like a recording that was killed. */
+		perf_write_round(w);
 		flush(w);
 		while (w->oldest != w->fill) {
 			if (w->buf[w->oldest].busy && complete(w, true))
