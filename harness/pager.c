@@ -60,7 +60,7 @@ struct pager_file {
 struct resident {
 	struct pager_file *file;
 	u32 page;
-	u32 stamp;	/* of the page when it was put here: another one now means it was used */
+	u32 stamp;	/* the walk that put it here: another one in the page means it was used */
 };
 
 struct pager {
@@ -563,7 +563,7 @@ static bool page_in(struct pager_file *f, u64 page)
 	f->stamp[page] = STAMP_READ;
 	f->resident++;
 	p->queue[p->queue_head++ & (p->queue_max - 1)] =
-		(struct resident){ f, (u32)page, STAMP_READ };
+		(struct resident){ f, (u32)page, p->walk };
 	p->stats.page_ins++;
 	p->stats.bytes += got;
 	p->stats.resident++;
