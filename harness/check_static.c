@@ -27,14 +27,17 @@ struct check {
 	struct oracle *third;		/* opened when it is first needed */
 	bool third_failed;
 	bool told_failed;
-	u64 budget;			/* work that the oracle and lookups may still cause */
+	u64 budget;			/* work that oracles and lookups may still cause */
+	u64 fde_budget;			/* and for the FDE at hand */
 	u64 *edge;			/* where lookups can change; made when first needed */
 	size_t nr_edges;
+	enum static_outcome last;	/* what was counted last */
 	u32 longest_expr;		/* bytes, of the FDE at hand */
 	struct ehf_cie cie;		/* the last one that was read */
 	struct odd_range range[STATIC_NR_ODDITIES];
 	struct oracle_row dw_row;
 	struct oracle_row third_row;
+	struct oracle_row fresh_row;
 	char dw_why[100];
 	char third_why[100];
 };
@@ -130,6 +133,7 @@ static void count(struct check *c, enum static_outcome outcome, u64 bytes)
 {
 	c->r->rows[outcome]++;
 	c->r->bytes[outcome] += bytes;
+	c->last = outcome;
 }
 
 static void flush_range(struct check *c, enum static_oddity odd)
@@ -179,11 +183,18 @@ static void look_for_oddities(struct check *c, const struct ehf_row *row)
 		note_row(c, STATIC_ODD_FP_BELOW_SP, row->start, row->end);
 }
 
-/* Takes from the file's budget; once it is overdrawn nothing more is given. */
+/* Takes from the budgets; once one is overdrawn nothing more is given. */
 static bool spend(struct check *c, u64 work)
 {
-	c->budget = work < c->budget ? c->budget - work : 0;
-	return c->budget != 0;
+	if (work >= c->fde_budget || work >= c->budget) {
+		if (work >= c->budget)
+			c->budget = 0;
+		c->fde_budget = 0;
+		return false;
+	}
+	c->fde_budget -= work;
+	c->budget -= work;
+	return true;
 }
 
 static struct oracle *open_third(struct check *c)
@@ -191,22 +202,38 @@ static struct oracle *open_third(struct check *c)
 	if (c->third || c->third_failed)
 		return c->third;
 	c->third = oracle_libdwarf_open(c->img, c->third_why, sizeof(c->third_why));
+	if (!c->third)
+		c->third = oracle_llvm_open(c->img, c->third_why, sizeof(c->third_why));
 	c->third_failed = !c->third;
 	return c->third;
+}
+
+/*
+ * Of FDEs that overlap libdw answers with the one that it was asked for first. A libdw that has
+ * not been asked for another one is the proof, if it agrees with us.
+ */
+static bool fresh_dw_agrees(struct check *c, const struct static_finding *f)
+{
+	struct oracle *fresh = oracle_dw_open(c->img, c->third_why, sizeof(c->third_why));
+	bool agrees;
+
+	if (!fresh)
+		return false;
+	agrees = fresh->row(fresh, f->start, f->fde, &c->fresh_row) == ORACLE_ROW &&
+		 !oracle_compare(&c->ctx, c->img->arch, f->fde, f->ours, &c->fresh_row);
+	fresh->close(fresh);
+	return agrees;
 }
 
 /*
  * The faults of libdw that docs/oracles.md proves, told by what differs. One that is not listed
  * there is a difference, whoever is outvoted.
  */
-static const char *known_fault(const struct static_fde *sf, const struct static_finding *f)
+static const char *known_fault(struct check *c, const struct static_fde *sf,
+			       const struct static_finding *f)
 {
-	if (sf->flags & STATIC_FDE_OVERLAPS)
+	if (sf->flags & STATIC_FDE_OVERLAPS && fresh_dw_agrees(c, f))
 		return "libdw-first-interned-fde";
-	if (f->diff == ORACLE_DIFF_CFA && f->dw_answer == ORACLE_ROW &&
-	    f->ours->cfa.kind == EHF_CFA_REG &&
-	    f->dw->rule[ORACLE_CFA].kind == ORACLE_REFUSED)
-		return "libdw-cfa-refused";
 	return NULL;
 }
 
@@ -242,11 +269,11 @@ static void disagree(struct check *c, const struct static_fde *sf, struct static
 	}
 	if (f->dw_answer != ORACLE_ROW) {
 		/* No row of libdw: only a third opinion against ours makes it a difference. */
-		f->outcome = third && f->third_answer == ORACLE_ROW && !agrees ?
+		f->outcome = third && !third->weak && f->third_answer == ORACLE_ROW && !agrees ?
 			     STATIC_DIFFERENT : STATIC_ORACLE_FAILED;
 		f->kind = f->dw->why;
 	} else {
-		f->kind = agrees ? known_fault(sf, f) : NULL;
+		f->kind = agrees ? known_fault(c, sf, f) : NULL;
 		f->outcome = f->kind ? STATIC_ORACLE_WRONG : STATIC_DIFFERENT;
 	}
 	count(c, f->outcome, f->end - f->start);
@@ -391,10 +418,34 @@ static enum oracle_answer ask_dw(struct check *c, const struct ehf_fde *fde, u64
 	}
 	if (!spend(c, insns)) {
 		snprintf(c->dw_row.why, sizeof(c->dw_row.why),
-			 "budget of %" PRIu64 " instructions used up", STATIC_ORACLE_BUDGET);
+			 "budget of %" PRIu64 " instructions used up, %s",
+			 c->budget ? STATIC_FDE_BUDGET : STATIC_FILE_BUDGET,
+			 c->budget ? "for this FDE" : "for this file");
 		return ORACLE_FAILS;
 	}
 	return c->dw->row(c->dw, pc, fde, &c->dw_row);
+}
+
+/*
+ * libdw once more at an FDE's last byte: that its last row does not hold as long as it says, or
+ * that its lookup ends early, would show nowhere else. Only a disagreement counts.
+ */
+static void check_last(struct check *c, const struct static_fde *sf, const struct ehf_fde *fde,
+		       const struct ehf_row *ours, u64 insns)
+{
+	u64 end = fde->range_end;
+	enum oracle_answer answer;
+
+	if (c->last != STATIC_EQUAL)
+		return;
+	answer = ask_dw(c, fde, end - 1, insns);
+	if (answer == ORACLE_FAILS)
+		return;
+	if (answer == ORACLE_ROW && !oracle_compare(&c->ctx, c->img->arch, fde, ours, &c->dw_row))
+		return;
+	/* One byte of what was counted before is its own piece now. */
+	c->r->bytes[c->last]--;
+	judge(c, sf, fde, ours, end - 1, end, answer, insns);
 }
 
 /* Rows of one FDE, both sides, from its first address to its last. */
@@ -435,6 +486,8 @@ static void check_rows(struct check *c, const struct static_fde *sf, const struc
 			count(c, STATIC_BOTH_REFUSE, end - pc);
 		else
 			judge(c, sf, fde, &ours, pc, end, answer, p.insns);
+		if (end == fde->range_end && end - pc > 1 && owner == OWN)
+			check_last(c, sf, fde, &ours, p.insns);
 		pc = end;
 	}
 }
@@ -488,6 +541,7 @@ static void check_fde(struct check *c, const struct static_fde *sf)
 	struct ehf_fde fde = { .cie = c->cie };
 	u64 before = c->cost.insns;
 
+	c->fde_budget = STATIC_FDE_BUDGET;
 	if (sf->stop) {
 		check_unreadable(c, sf);
 		return;
@@ -570,7 +624,7 @@ void check_static(struct image *img, const struct static_fdes *fdes, const struc
 	c->fdes = fdes;
 	c->sink = sink;
 	c->r = r;
-	c->budget = STATIC_ORACLE_BUDGET;
+	c->budget = STATIC_FILE_BUDGET;
 	c->ctx = image_ctx(img, &ehf_limits_file, &c->cost);
 	c->walk_ctx = image_ctx(img, &ehf_limits_walk, &c->walk_cost);
 	r->fdes = fdes->nr;

@@ -30,7 +30,7 @@ enum static_outcome {
 	STATIC_NR_OUTCOMES
 };
 
-/*	symbol		kind			what it says, with its count in front */
+/*	symbol		kind			what it says, in front of its count */
 #define STATIC_ODDITIES(X) \
 	X(HEADER,	"header-unusable",	".eh_frame_hdr cannot be used") \
 	X(NO_TABLE,	"no-table",		"no search table") \
@@ -59,11 +59,13 @@ enum static_oddity {
 };
 
 /*
- * Instructions that libdw may execute for one file; the rows that are left are oracle_failed. It
- * starts each row from the FDE's beginning, which is quadratic. The largest FDE seen (31,438
- * instructions, in libcufft) takes a fifth of it.
+ * Instructions that libdw may execute for one file and for one FDE; rows that are left are
+ * oracle_failed. It starts each row from the FDE's beginning, which is quadratic: a file's budget
+ * takes about five seconds. The largest FDE seen (31,438 instructions, in libcufft) takes most
+ * of an FDE's.
  */
-#define STATIC_ORACLE_BUDGET	UINT64_C(1500000000)
+#define STATIC_FILE_BUDGET	UINT64_C(1500000000)
+#define STATIC_FDE_BUDGET	UINT64_C(300000000)
 
 /**
  * struct static_result - what the check of one file came to; it is sent through a pipe

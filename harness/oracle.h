@@ -76,12 +76,14 @@ enum oracle_answer {
 /**
  * struct oracle - a reference implementation, opened on a file
  * @name: as reports have it
+ * @weak: it has known faults of its own (docs/oracles.md): its vote counts for us, not against
  * @row: asks for the row at @pc; @fde tells which FDE is meant, for those that can be asked by
  *	FDE
  * @close: gives it back
  */
 struct oracle {
 	const char *name;
+	bool weak;
 	enum oracle_answer (*row)(struct oracle *o, u64 pc, const struct ehf_fde *fde,
 				  struct oracle_row *row);
 	void (*close)(struct oracle *o);
@@ -89,6 +91,7 @@ struct oracle {
 
 struct oracle *oracle_dw_open(struct image *img, char *why, size_t n);
 struct oracle *oracle_libdwarf_open(struct image *img, char *why, size_t n);
+struct oracle *oracle_llvm_open(struct image *img, char *why, size_t n);
 
 /* Columns in which two rows differ, for oracle_compare(). */
 #define ORACLE_DIFF_FP		0x01	/* 1 << enum ehf_tracked */

@@ -111,13 +111,16 @@ static enum oracle_answer dw_row(struct oracle *oracle, u64 pc, const struct ehf
 	for (u32 i = 0; i < ORACLE_NR_RULES; i++)
 		row->rule[i] = (struct oracle_rule){ .ops = row->ops[i] };
 	row->end = 0;
+	dwarf_errno();	/* forgets what happened before */
 	if (dwarf_cfi_addrframe(o->cfi, pc, &frame)) {
-		const char *text = dwarf_errmsg(-1);
+		int error = dwarf_errno();
+		const char *text = error ? dwarf_errmsg(error) : NULL;
 
-		snprintf(row->why, sizeof(row->why), "%s", text ? text : "no reason");
-		/* libdw has no public name for this error; its text is translated by nobody. */
-		return text && strstr(text, "no matching address range") ? ORACLE_NONE :
-									  ORACLE_REFUSES;
+		/* It fails without an error where the table leads it to an FDE of no length. */
+		snprintf(row->why, sizeof(row->why), "%s", text ? text : "no FDE");
+		/* There is no public name for this error; its text is translated by nobody. */
+		return !text || strstr(text, "no matching address range") ? ORACLE_NONE :
+									    ORACLE_REFUSES;
 	}
 	ra = dwarf_frame_info(frame, &start, &end, &signal);
 	row->end = end;
@@ -160,7 +163,7 @@ struct oracle *oracle_dw_open(struct image *img, char *why, size_t n)
 		snprintf(why, n, "out of memory");
 		return NULL;
 	}
-	o->oracle = (struct oracle){ "libdw", dw_row, dw_close };
+	o->oracle = (struct oracle){ "libdw", false, dw_row, dw_close };
 	o->reg_fp = img->arch->abi.reg_fp;
 	o->reg_sp = img->arch->abi.reg_sp;
 	o->cfi = dwarf_getcfi_elf(img->elf);

@@ -24,6 +24,7 @@ struct oracle_libdwarf {
 	Dwarf_Fde *fdes;
 	Dwarf_Signed nr_cies, nr_fdes;
 	Dwarf_Off *offsets;	/* of @fdes in the section */
+	Dwarf_Signed hint;	/* index of the FDE that was found last */
 	struct ehf_cost cost;
 };
 
@@ -158,11 +159,16 @@ static enum oracle_answer refuse(struct oracle_libdwarf *o, struct oracle_row *r
 	return ORACLE_REFUSES;
 }
 
-static Dwarf_Fde find_fde(const struct oracle_libdwarf *o, u64 offset)
+/* From where the last one was found: rows are asked for in order. */
+static Dwarf_Fde find_fde(struct oracle_libdwarf *o, u64 offset)
 {
-	for (Dwarf_Signed i = 0; i < o->nr_fdes; i++) {
-		if (o->offsets[i] == offset)
+	for (Dwarf_Signed n = 0; n < o->nr_fdes; n++) {
+		Dwarf_Signed i = (o->hint + n) % o->nr_fdes;
+
+		if (o->offsets[i] == offset) {
+			o->hint = i;
 			return o->fdes[i];
+		}
 	}
 	return NULL;
 }
@@ -281,7 +287,7 @@ struct oracle *oracle_libdwarf_open(struct image *img, char *why, size_t n)
 	snprintf(why, n, "out of memory");
 	if (!o)
 		return NULL;
-	o->oracle = (struct oracle){ "libdwarf", libdwarf_row, libdwarf_close };
+	o->oracle = (struct oracle){ "libdwarf", false, libdwarf_row, libdwarf_close };
 	o->img = img;
 	o->access.object = o;
 	o->access.methods = &methods;

@@ -245,9 +245,10 @@ struct static_sink static_report_sink(struct static_report *rep)
 }
 
 /* What a count alone does not say. */
-static void oddity_detail(char *buf, size_t n, enum static_oddity odd, const struct image *img,
+static void oddity_detail(char *buf, size_t n, enum static_oddity odd, struct image *img,
 			  const struct static_fdes *f)
 {
+	char symbol[512];
 	size_t len = 0;
 
 	buf[0] = '\0';
@@ -273,8 +274,9 @@ static void oddity_detail(char *buf, size_t n, enum static_oddity odd, const str
 				snprintf(buf + len, n - len, ", ...");
 				break;
 			}
-			len += (size_t)snprintf(buf + len, n - len, "%s 0x%" PRIx64,
-						shown > 1 ? "," : "", f->fde[i].start);
+			symbol_text(symbol, sizeof(symbol), img, f->fde[i].start);
+			len += (size_t)snprintf(buf + len, n - len, "%s 0x%" PRIx64 " %.60s",
+						shown > 1 ? "," : "", f->fde[i].start, symbol);
 		}
 		break;
 	case STATIC_ODD_TERMINATOR:
@@ -299,7 +301,7 @@ static bool is_flag(enum static_oddity odd)
 	       odd == STATIC_ODD_EMPTY_TABLE || odd == STATIC_ODD_DEBUG_FRAME;
 }
 
-static void put_oddities(struct static_report *rep, const struct image *img,
+static void put_oddities(struct static_report *rep, struct image *img,
 			 const struct static_fdes *fdes, const struct static_result *r)
 {
 	char detail[256];
@@ -321,11 +323,10 @@ static void put_oddities(struct static_report *rep, const struct image *img,
 			json_text(&j, "detail", *detail ? detail : NULL);
 			json_end(&j);
 		} else {
-			fprintf(rep->out, "    ");
+			fprintf(rep->out, "    %s", static_oddity_text(odd));
 			if (!is_flag(odd))
-				fprintf(rep->out, "%" PRIu64 " ", r->odd[odd]);
-			fprintf(rep->out, "%s%s%s\n", static_oddity_text(odd), *detail ? ": " : "",
-				detail);
+				fprintf(rep->out, ": %" PRIu64, r->odd[odd]);
+			fprintf(rep->out, "%s%s\n", *detail ? ", " : "", detail);
 			if (!rep->verbose && rep->shown_ranges[odd] > MAX_RANGES)
 				hidden = rep->shown_ranges[odd] - MAX_RANGES;
 		}
@@ -365,16 +366,16 @@ static void put_counts(FILE *out, const struct static_result *r)
 {
 	for (u32 i = STATIC_BOTH_REFUSE; i < STATIC_DIFFERENT; i++) {
 		if (r->rows[i])
-			fprintf(out, "    %s: %" PRIu64 " rows, %" PRIu64 " bytes\n",
+			fprintf(out, "    %s: rows %" PRIu64 ", bytes %" PRIu64 "\n",
 				static_outcome_key(i), r->rows[i], r->bytes[i]);
 	}
 	for (u32 i = 0; i < EHF_NR_STOPS; i++) {
 		if (r->stops[i])
-			fprintf(out, "    no row: %s: %" PRIu64 " rows (%s)\n", ehf_stop_name(i),
-				r->stops[i], ehf_class_name(ehf_stop_class(i)));
+			fprintf(out, "    stop %s (%s): rows %" PRIu64 "\n", ehf_stop_name(i),
+				ehf_class_name(ehf_stop_class(i)), r->stops[i]);
 	}
 	if (r->over_limit_in_walk)
-		fprintf(out, "    over the limits of a walk: %" PRIu64 " rows\n",
+		fprintf(out, "    over the limits of a walk: rows %" PRIu64 "\n",
 			r->over_limit_in_walk);
 }
 
@@ -485,6 +486,11 @@ void static_report_verdict(FILE *out, const struct static_sum *sum)
 	fprintf(out, "%s: %" PRIu64 " files, %" PRIu64 " FDEs, %" PRIu64 " rows, %" PRIu64
 		" equal, %" PRIu64 " different", word, sum->files, sum->total.fdes,
 		static_total(rows), rows[STATIC_EQUAL], rows[STATIC_DIFFERENT]);
+	if (rows[STATIC_ORACLE_FAILED])
+		fprintf(out, ", %" PRIu64 " not compared (libdw failed)",
+			rows[STATIC_ORACLE_FAILED]);
+	if (rows[STATIC_ORACLE_WRONG])
+		fprintf(out, ", %" PRIu64 " where libdw is wrong", rows[STATIC_ORACLE_WRONG]);
 	if (sum->files_failed)
 		fprintf(out, ", %" PRIu64 " files failed", sum->files_failed);
 	fputs("\n\n", out);
@@ -532,8 +538,8 @@ void static_report_sum(FILE *out, bool json, const struct static_sum *sum)
 		put_counts(out, &sum->total);
 		for (u32 odd = 0; odd < STATIC_NR_ODDITIES; odd++) {
 			if (sum->odd_files[odd])
-				fprintf(out, "    %" PRIu64 " %s (%" PRIu64 " files)\n",
-					sum->total.odd[odd], static_oddity_text(odd),
+				fprintf(out, "    %s: %" PRIu64 " in %" PRIu64 " files\n",
+					static_oddity_text(odd), sum->total.odd[odd],
 					sum->odd_files[odd]);
 		}
 		fprintf(out, "    unsupported: %.4f%% of the bytes\n",
