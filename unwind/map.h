@@ -14,7 +14,7 @@
  * @corrupt: optional; told once when a stop of class corrupt showed that @s is wrong, so that
  *	it can be removed. Not called for anything else, a fault on its bytes included
  * @generation: names the present state: whoever changes what @find answers draws a new number,
- *	never 0, from one counter for all tasks. 0 forbids caching
+ *	never 0, from one counter for all tasks, after the change. 0 forbids caching
  *
  * A user embeds it in its own structure and finds that from the pointer.
  */
@@ -22,8 +22,17 @@ struct ehu_sections {
 	const struct ehf_section *(*find)(const struct ehu_sections *sections, u64 addr);
 	void (*corrupt)(const struct ehu_sections *sections, const struct ehf_section *s,
 			enum ehf_stop stop);
-	u64 generation;
+	unsigned long generation;
 };
+
+/*
+ * The state that answers belong to which are asked for after this call. Another thread may change
+ * it at any time; what is found under a number that is over is never asked for again.
+ */
+static inline u64 ehu_generation(const struct ehu_sections *sections)
+{
+	return __atomic_load_n(&sections->generation, __ATOMIC_ACQUIRE);
+}
 
 /* One text range: [start, end) is described by @section. */
 struct ehu_range {

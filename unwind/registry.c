@@ -70,6 +70,15 @@ static void debug(struct ehu_registry *reg, enum ehu_event_kind kind, int err,
 	ops->debug(reg, &e);
 }
 
+/* Under the lock, after a change: what was cached before it is not found after it. */
+static unsigned long changed(struct ehu_registry *reg)
+{
+	unsigned long generation = reg->ops->generation(reg->ops);
+
+	ehu_store(&reg->sections.generation, generation);
+	return generation;
+}
+
 static struct ehu_table *table_alloc(const struct ehu_registry_ops *ops, u32 max)
 {
 	struct ehu_table *t = ops->alloc(ops, sizeof(*t) + max * sizeof(t->range[0]));
@@ -100,6 +109,8 @@ static u32 drop_section(struct ehu_registry *reg, const struct ehu_section *sec)
 		nr++;
 		drop_range(reg, &reg->table->range[k]);
 	}
+	if (nr)
+		changed(reg);
 	return nr;
 }
 
@@ -144,6 +155,7 @@ void ehu_registry_init(struct ehu_registry *reg, const struct ehu_registry_ops *
 		.sections = { .find = find, .corrupt = corrupt },
 		.ops = ops,
 	};
+	changed(reg);
 }
 
 /**
@@ -397,13 +409,10 @@ int ehu_registry_add(struct ehu_registry *reg, const struct ehf_ctx *ctx,
 		ret = -EFAULT;
 	if (!ret)
 		ret = check_mappings(reg, args, &sec->s);
-	if (!ret) {
-		sec->generation = ops->generation(ops);
-		sec->handle = sec->generation;
+	if (!ret)
 		ret = insert(reg, args, sec);
-	}
-	if (ret)
-		sec->handle = 0;
+	if (!ret)
+		sec->handle = changed(reg);
 	debug(reg, ret ? EHU_EVENT_REFUSED : EHU_EVENT_ADDED, ret, added->stop, sec);
 	added->handle = sec->handle;
 	ops->unlock(reg);
@@ -485,6 +494,8 @@ u32 ehu_registry_remove_range(struct ehu_registry *reg, u64 start, u64 end)
 			nr++;
 		}
 	}
+	if (nr)
+		changed(reg);
 	reg->ops->unlock(reg);
 	return nr;
 }
@@ -502,7 +513,6 @@ static struct ehu_section *copy_of(const struct ehu_registry_ops *ops, struct eh
 	*copy = (struct ehu_section){
 		.s = sec->s,
 		.handle = sec->handle,
-		.generation = ops->generation(ops),
 	};
 	sec->copy = copy;
 	return copy;
@@ -513,7 +523,7 @@ static struct ehu_section *copy_of(const struct ehu_registry_ops *ops, struct eh
  * @child: as ehu_registry_init() left it; nobody else knows it yet
  * @parent: the registry of the mm that was forked
  *
- * Handles stay the same, for the child's memory holds them. Generations do not.
+ * Handles stay the same, for the child's memory holds them. The generation does not.
  *
  * Return: 0, or -ENOMEM with @child still empty.
  */
@@ -562,6 +572,7 @@ int ehu_registry_dup(struct ehu_registry *child, struct ehu_registry *parent)
 		return ret;
 	}
 	ehu_store(&child->table, t);
+	changed(child);
 	return 0;
 }
 
@@ -585,6 +596,7 @@ void ehu_registry_drop(struct ehu_registry *reg)
 		if (t->range[k].section)
 			drop_range(reg, &t->range[k]);
 	ehu_store(&reg->table, NULL);
+	changed(reg);
 	if (t)
 		reg->ops->retire(reg->ops, &t->retired);
 	reg->ops->unlock(reg);

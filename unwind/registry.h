@@ -70,8 +70,6 @@ struct ehu_retired {
  * @retired: for ops->retire
  * @s: what it says
  * @handle: as in struct ehu_added
- * @generation: unlike that of any other section of any mm at any time, copies in forked ones
- *	included: what a cache of rows is to be keyed by
  * @nr_ranges: text ranges that it still has; under ops->lock
  * @copy: used while it is duplicated; under ops->lock
  */
@@ -79,7 +77,6 @@ struct ehu_section {
 	struct ehu_retired retired;
 	struct ehf_section s;
 	u64 handle;
-	u64 generation;
 	u32 nr_ranges;
 	struct ehu_section *copy;
 };
@@ -154,7 +151,7 @@ struct ehu_registry_ops {
 	void *(*alloc)(const struct ehu_registry_ops *ops, size_t size);
 	void (*free)(const struct ehu_registry_ops *ops, void *p);
 	void (*retire)(const struct ehu_registry_ops *ops, struct ehu_retired *r);
-	u64 (*generation)(const struct ehu_registry_ops *ops);
+	unsigned long (*generation)(const struct ehu_registry_ops *ops);
 	u32 (*read_lock)(struct ehu_registry *reg);
 	void (*read_unlock)(struct ehu_registry *reg, u32 key);
 	void (*lock)(struct ehu_registry *reg);
@@ -168,7 +165,8 @@ struct ehu_adding;
 
 /**
  * struct ehu_registry - the sections of one mm, embedded in the caller's structure
- * @sections: for struct ehu_unwind; only inside a reader section
+ * @sections: for struct ehu_unwind; only inside a reader section. Its generation changes with
+ *	each change of the registry, so that no cache or memo serves what is not there any more
  * @ops: what the caller provides
  * @table: the ranges, or NULL; replaced as a whole
  * @adding: registrations that are reading their header; under @ops->lock

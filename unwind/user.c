@@ -371,9 +371,10 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 			      struct ehf_row *row)
 {
 	const struct ehu_sections *sections = u->sections;
+	/* Before the section is found: were it removed in between, its row would be kept as new. */
+	const u64 generation = ehu_generation(sections);
 	const struct ehf_section *section = sections->find(sections, addr);
 	enum ehf_stop stop = EHF_STOP_PC_NOT_IN_MODULE;
-	const u64 generation = sections->generation;
 
 	if (section) {
 		ctx->memo = u->memo;
@@ -596,7 +597,7 @@ enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *s
 			    struct ehf_cost *cost)
 {
 	const u64 addr = ehu_lookup_addr(state);
-	const u64 generation = u->sections->generation;
+	const u64 generation = ehu_generation(u->sections);
 	const struct ehu_slot *slot = NULL;
 
 	if (u->cache && ehu_row_cache_can(generation, addr)) {
