@@ -1,61 +1,152 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* ehunwind-check: does our unwinder agree with the references on this input? */
 
+#include "harness/check_run.h"
 #include "harness/cli.h"
 #include "harness/static_run.h"
 
-enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE };
+enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE, OPT_PERF_DATA, OPT_SAVE, OPT_FREQUENCY, OPT_STACK_SIZE,
+       OPT_FAULT_READS, OPT_SYMFS, OPT_NO_IO_URING };
 
 static const struct cli_opt opts[] = {
 	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time (1)" },
-	[OPT_JSON] = { "json", 0, NULL, "one JSON object a line on stdout" },
+	[OPT_JSON] = { "json", 0, NULL, "one JSON object a line on stdout; what a command prints\n"
+					"there goes to stderr" },
 	[OPT_VERBOSE] = { "verbose", 'v', NULL, "name everything one by one" },
+	[OPT_PERF_DATA] = { "perf-data", 'i', "FILE",
+			    "unwind the samples of a perf.data file; - for a pipe" },
+	[OPT_SAVE] = { "save", 'o', "FILE", "write what was sampled to a perf.data file" },
+	[OPT_FREQUENCY] = { "frequency", 'F', "HZ", "samples per second and CPU (997)" },
+	[OPT_STACK_SIZE] = { "stack-size", 's', "BYTES",
+			     "stack bytes in a sample, rounded up to 8 (16K)" },
+	[OPT_FAULT_READS] = { "fault-reads", 0, NULL,
+			      "walk each sample again once for each read, which then fails" },
+	[OPT_SYMFS] = { "symfs", 0, "DIR", "look for the files of a recording below DIR" },
+	[OPT_NO_IO_URING] = { "no-io-uring", 0, NULL, "plain reads and writes, poll(2)" },
 	{ 0 },
 };
 
 static const struct cli cli = {
 	.prog = "ehunwind-check",
-	.usage = "[OPTION]... FILE|DIR...",
+	.usage = "[OPTION]... FILE|DIR...\n[OPTION]... -- COMMAND [ARGUMENT]...\n"
+		 "[OPTION]... --perf-data=FILE",
 	.about = "Compare every CFI row of ELF files with libdw's; where they differ, libdwarf has\n"
-		 "the third opinion.",
+		 "the third opinion. Or sample a command, unwind each sample from what was\n"
+		 "captured, and compare every frame with libdw's; or do so for a perf.data file.",
 	.opts = opts,
 	.footer = "exit status: 0 all agree, 1 something differs, 2 usage, 3 bad input,\n"
-		  "4 not possible here or nothing compared",
+		  "4 not possible here or nothing compared; a command's own is not passed on",
+	.tell_separator = true,
+};
+
+/**
+ * struct options - the command line
+ * @files: for files
+ * @run: for samples
+ * @command: "--" was met: a command follows
+ * @sampling: an option that makes sense for samples only; NULL where there was none
+ * @static_only: the same for files
+ * @capturing: the same for a command only
+ */
+struct options {
+	struct static_options files;
+	struct check_run_options run;
+	bool command;
+	const char *sampling;
+	const char *static_only;
+	const char *capturing;
 };
 
 static int on_option(int idx, const char *value, void *arg)
 {
-	struct static_options *o = arg;
+	struct options *o = arg;
 	uint64_t n = 0;
 
 	switch (idx) {
+	case CLI_SEPARATOR:
+		if (value)
+			return cli_error(&cli, "'%s' before the command: neither file nor option", value);
+		o->command = true;
+		return 0;
 	case OPT_JOBS:
 		if (cli_number(&cli, idx, value, 1, 64, &n))
 			return CLI_ERROR;
-		o->jobs = (unsigned int)n;
-		break;
+		o->files.jobs = (unsigned int)n;
+		o->static_only = "--jobs";
+		return 0;
 	case OPT_JSON:
-		o->json = true;
-		break;
+		o->files.json = o->run.json = true;
+		return 0;
 	case OPT_VERBOSE:
-		o->verbose = true;
-		break;
+		o->files.verbose = true;
+		o->static_only = "--verbose";
+		return 0;
+	case OPT_PERF_DATA:
+		o->run.perf_data = value;
+		return 0;
+	case OPT_SAVE:
+		o->run.save = value;
+		o->capturing = "--save";
+		return 0;
+	case OPT_FREQUENCY:
+		if (cli_number(&cli, idx, value, 1, 1000000, &n))
+			return CLI_ERROR;
+		o->run.capture.frequency = (u32)n;
+		o->capturing = "--frequency";
+		return 0;
+	case OPT_STACK_SIZE:
+		if (cli_number(&cli, idx, value, 8, PERF_CAPTURE_MAX_STACK, &n))
+			return CLI_ERROR;
+		o->run.capture.stack_size = ((u32)n + 7) & ~7u;
+		o->capturing = "--stack-size";
+		return 0;
+	case OPT_FAULT_READS:
+		o->run.fault_reads = true;
+		o->sampling = "--fault-reads";
+		return 0;
+	case OPT_SYMFS:
+		o->run.symfs = value;
+		o->sampling = "--symfs";
+		return 0;
+	case OPT_NO_IO_URING:
+		o->run.no_io_uring = true;
+		o->sampling = "--no-io-uring";
+		return 0;
 	}
+	return CLI_ERROR;
+}
+
+/* Options that do not go together are said to be so, not ignored. */
+static int check_options(const struct options *o, int operands)
+{
+	bool samples = o->command || o->run.perf_data;
+
+	if (o->command && o->run.perf_data)
+		return cli_error(&cli, "either a command or --perf-data");
+	if (o->run.perf_data && operands)
+		return cli_error(&cli, "either files or --perf-data");
+	if (!o->run.perf_data && !operands)
+		return cli_error(&cli, o->command ? "no command after --" : "no file given");
+	if (o->capturing && !o->command)
+		return cli_error(&cli, "%s is for a command: put -- before it", o->capturing);
+	if (o->sampling && !samples)
+		return cli_error(&cli, "%s is for a command or --perf-data", o->sampling);
+	if (o->static_only && samples)
+		return cli_error(&cli, "%s is for files", o->static_only);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct static_options options = { .jobs = 1 };
-	int first = cli_parse(&cli, argc, argv, on_option, &options);
+	struct options o = { .files = { .jobs = 1 }, .run = { .prog = cli.prog, .argv = argv } };
+	int first = cli_parse(&cli, argc, argv, on_option, &o);
 
 	if (first == CLI_HELP)
 		return CLI_STATUS_OK;
-	if (first < 0)
+	if (first < 0 || check_options(&o, argc - first))
 		return CLI_STATUS_USAGE;
-	if (first == argc) {
-		cli_error(&cli, "no file given");
-		return CLI_STATUS_USAGE;
-	}
-	return static_run(&options, argv + first, argc - first);
+	if (!o.command && !o.run.perf_data)
+		return static_run(&o.files, argv + first, argc - first);
+	o.run.command = argv + first;
+	return check_run_main(&o.run);
 }
