@@ -25,6 +25,7 @@ FIXTURE_VARIANT(real)
 	const char *options;
 	bool pipe;		/* perf record -o - */
 	bool read_pipe;		/* and read from a pipe here */
+	bool no_report;		/* perf 6.1: "failed to decompress", while perf script can */
 };
 
 FIXTURE_VARIANT_ADD(real, file) { "-e cpu-clock", false, false };
@@ -34,7 +35,7 @@ FIXTURE_VARIANT_ADD(real, zstd_hard) { "-z=22 -e cpu-clock", false, false };
 FIXTURE_VARIANT_ADD(real, two_events) { "-e cpu-clock,page-faults", false, false };
 FIXTURE_VARIANT_ADD(real, build_ids) { "--buildid-mmap -e cpu-clock", false, false };
 FIXTURE_VARIANT_ADD(real, branch_of_pipe) { "-e cpu-clock", true, true };
-FIXTURE_VARIANT_ADD(real, zstd_pipe) { "-z -e cpu-clock,page-faults", true, true };
+FIXTURE_VARIANT_ADD(real, zstd_pipe) { "-z -e cpu-clock,page-faults", true, true, true };
 FIXTURE_VARIANT_ADD(real, saved_pipe) { "-e cpu-clock", true, false };
 
 static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -105,46 +106,8 @@ static const struct {
 	{ "COMPRESSED", PERF_ABI_COMPRESSED },
 };
 
-TEST_F_TIMEOUT(real, perf_counts_the_same, 60)
-{
-	const struct perf_data_stats *st = perf_data_stats(self->pd);
-	u64 theirs[EHF_ARRAY_SIZE(names)] = { 0 };
-	bool seen[EHF_ARRAY_SIZE(names)] = { 0 };
-	struct perf_event_rec r;
-	char line[256];
-	FILE *f;
-
-	while (perf_order_next(self->q, self->pd, &r) > 0)
-		;
-	EXPECT_EQ(0, perf_data_error(self->pd)->status) {
-		TH_LOG("%s", perf_data_error(self->pd)->text);
-	}
-	snprintf(line, sizeof(line), "perf report --stats -i %s%s 2>/dev/null",
-		 variant->pipe ? "- <" : "", self->path);
-	f = popen(line, "r");
-	while (fgets(line, sizeof(line), f)) {
-		char name[64];
-		unsigned long long n;
-
-		if (sscanf(line, " %63s events: %llu", name, &n) != 2)
-			continue;
-		/* Totals come first, then the same for each event. */
-		for (u32 i = 0; i < EHF_ARRAY_SIZE(names); i++) {
-			if (strcmp(name, names[i].name) || seen[i])
-				continue;
-			theirs[i] = n;
-			seen[i] = true;
-		}
-	}
-	pclose(f);
-	for (u32 i = 0; i < EHF_ARRAY_SIZE(names); i++)
-		EXPECT_EQ(theirs[i], st->by_type[names[i].type]) { TH_LOG("%s", names[i].name); }
-	EXPECT_LT(50, st->by_type[PERF_RECORD_SAMPLE]);
-	EXPECT_EQ(0, st->bad) { TH_LOG("%s", st->first_bad.text); }
-	EXPECT_EQ(0, st->unknown_ids);
-}
-
-TEST_F_TIMEOUT(real, samples_come_as_perf_script_has_them, 60)
+/* The same samples in the same order. */
+static void compare_samples(FIXTURE_DATA(real) *self, const FIXTURE_VARIANT(real) *variant)
 {
 	struct perf_event_rec r;
 	char line[256];
@@ -175,6 +138,51 @@ TEST_F_TIMEOUT(real, samples_come_as_perf_script_has_them, 60)
 	EXPECT_LT(50, nr);
 	EXPECT_EQ(0, perf_order_stats(self->q)->late);
 	EXPECT_EQ(0, perf_order_stats(self->q)->early);
+}
+
+/* The same number of records of each type, once all were read. */
+static void compare_counts(FIXTURE_DATA(real) *self, const FIXTURE_VARIANT(real) *variant)
+{
+	const struct perf_data_stats *st = perf_data_stats(self->pd);
+	u64 theirs[EHF_ARRAY_SIZE(names)] = { 0 };
+	bool seen[EHF_ARRAY_SIZE(names)] = { 0 };
+	char line[256];
+	FILE *f;
+
+	snprintf(line, sizeof(line), "perf report --stats -i %s%s 2>/dev/null",
+		 variant->pipe ? "- <" : "", self->path);
+	f = popen(line, "r");
+	while (fgets(line, sizeof(line), f)) {
+		char name[64];
+		unsigned long long n;
+
+		if (sscanf(line, " %63s events: %llu", name, &n) != 2)
+			continue;
+		/* Totals come first, then the same for each event. */
+		for (u32 i = 0; i < EHF_ARRAY_SIZE(names); i++) {
+			if (strcmp(name, names[i].name) || seen[i])
+				continue;
+			theirs[i] = n;
+			seen[i] = true;
+		}
+	}
+	pclose(f);
+	for (u32 i = 0; i < EHF_ARRAY_SIZE(names); i++)
+		EXPECT_EQ(theirs[i], st->by_type[names[i].type]) { TH_LOG("%s", names[i].name); }
+}
+
+TEST_F_TIMEOUT(real, perf_reads_the_same, 60)
+{
+	const struct perf_data_stats *st = perf_data_stats(self->pd);
+
+	compare_samples(self, variant);
+	EXPECT_EQ(0, perf_data_error(self->pd)->status) {
+		TH_LOG("%s", perf_data_error(self->pd)->text);
+	}
+	EXPECT_EQ(0, st->bad) { TH_LOG("%s", st->first_bad.text); }
+	EXPECT_EQ(0, st->unknown_ids);
+	if (!variant->no_report)
+		compare_counts(self, variant);
 }
 
 TEST_HARNESS_MAIN
