@@ -48,11 +48,13 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 	if (s->modules)
 		s->tasks = task_table_new(s->modules);
 	s->oracles = check_run_oracle_new();
+	s->slot = calloc(EHU_ROW_CACHE_SLOTS, sizeof(*s->slot));
 	s->list = open_memstream(&s->list_text, &s->list_size);
-	if (!s->tasks || !s->oracles || !s->list) {
+	if (!s->tasks || !s->oracles || !s->slot || !s->list) {
 		check_run_samples_end(s);
 		return -ENOMEM;
 	}
+	ehu_row_cache_init(&s->cache, s->slot, EHU_ROW_CACHE_SLOTS);
 	replay_init(&s->replay, s->pager);
 	return 0;
 }
@@ -73,6 +75,7 @@ void check_run_samples_end(struct check_run_samples *s)
 	if (s->list)
 		fclose(s->list);
 	free(s->list_text);
+	free(s->slot);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -108,6 +111,30 @@ static void untestable(struct check_run_samples *s, const struct perf_event_rec 
 
 	if (s->opts->json)
 		report_trace_json_sample(&sample, s->out);
+}
+
+/* The same walk with rows and CIEs of earlier ones at hand: nothing but its cost may change. */
+static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace *ours,
+			     const struct perf_event_rec *rec)
+{
+	static struct ehu_entry entry[REPLAY_ENTRIES];
+	const struct replay_opts how = { .cache = &s->cache, .memo = &s->memo };
+	struct ehu_trace again = { .entry = entry, .max = REPLAY_ENTRIES };
+	struct replay_cost cost;
+	u32 at;
+
+	replay_walk(&s->replay, &how, &again, &cost);
+	s->figures.cache_hits = s->cache.hits;
+	s->figures.cache_misses = s->cache.misses;
+	if (compare_same(ours, &again, &at))
+		return;
+	s->figures.cache_bad++;
+	if (s->listed >= CHECK_RUN_LIST)
+		return;
+	s->listed++;
+	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: another trace with caches: %u frames, %s, not "
+		"%u, %s; frame %u\n", s->figures.samples, rec->pid, again.nr,
+		ehf_stop_name(again.stop), ours->nr, ehf_stop_name(ours->stop), at);
 }
 
 static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
@@ -174,6 +201,7 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 		s->listed++;
 		report_trace_diff(&sample, s->figures.samples, &s->replay, oracle, s->list);
 	}
+	walk_with_caches(s, &ours, rec);
 	if (s->opts->fault_reads)
 		inject(s, &ours, rec);
 	return 0;

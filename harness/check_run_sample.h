@@ -19,6 +19,9 @@
  * @tasks: processes
  * @replay: the sample at hand
  * @oracles: libdw's sessions
+ * @cache: rows and CIEs of the run, for a second walk of each sample
+ * @memo: the same
+ * @slot: storage of @cache
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
  * @listed: samples in @list, at most CHECK_RUN_LIST
@@ -31,6 +34,9 @@ struct check_run_samples {
 	struct task_table *tasks;
 	struct replay replay;
 	struct check_run_oracle *oracles;
+	struct ehu_row_cache cache;
+	struct ehf_memo memo;
+	struct ehu_slot *slot;
 	struct report_trace figures;
 	FILE *list;
 	char *list_text;

@@ -148,6 +148,25 @@ static bool is_prefix(const struct ehu_trace *whole, const struct ehu_trace *som
 }
 
 /**
+ * compare_same() - are two traces of ours the same
+ * @a: one
+ * @b: the other
+ * @at: set to the first frame that differs, or to their number
+ *
+ * Return: whether frames, what is known of them, and the stop are the same.
+ */
+bool compare_same(const struct ehu_trace *a, const struct ehu_trace *b, u32 *at)
+{
+	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
+		const struct ehu_entry *x = &a->entry[*at], *y = &b->entry[*at];
+
+		if (!same_entry(x, y) || x->flags != y->flags || x->fp != y->fp)
+			return false;
+	}
+	return a->nr == b->nr && a->stop == b->stop;
+}
+
+/**
  * compare_faulted() - is a trace with a failing read a prefix of the one without
  * @whole: the trace without
  * @faulted: the same stack walked again while one read failed, or with less of its bytes

@@ -106,6 +106,7 @@ struct compare_result {
 void compare_traces(const struct ehu_trace *ours, const struct compare_oracle *oracle,
 		    struct compare_result *result);
 bool compare_failed(const struct compare_result *result);
+bool compare_same(const struct ehu_trace *a, const struct ehu_trace *b, u32 *at);
 bool compare_faulted(const struct ehu_trace *whole, const struct ehu_trace *faulted, u32 *at);
 const char *compare_outcome_name(enum compare_outcome outcome);
 const char *compare_field_name(enum compare_field field);

@@ -114,12 +114,13 @@ u64 report_trace_testable(const struct report_trace *f)
  * report_trace_failed() - is there anything that must not be
  * @f: figures
  *
- * Return: true where a trace differs, where a length is unexplained, or where a fault changed a
- * trace instead of ending it.
+ * Return: true where a trace differs, where a length is unexplained, or where a fault or a cache
+ * changed a trace.
  */
 bool report_trace_failed(const struct report_trace *f)
 {
-	return f->outcome[COMPARE_DIFFERENT] || f->unexplained || f->fault_bad;
+	return f->outcome[COMPARE_DIFFERENT] || f->unexplained || f->fault_bad ||
+	       f->cache_bad;
 }
 
 static void say(char *buf, size_t n, const char *format, ...)
@@ -157,6 +158,8 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n)
 		    f->outcome[COMPARE_DIFFERENT], f->unexplained);
 		if (f->fault_bad)
 			say(buf, n, ", %" PRIu64 " faulted traces are no prefix", f->fault_bad);
+		if (f->cache_bad)
+			say(buf, n, ", %" PRIu64 " traces differ with caches", f->cache_bad);
 	} else if (shorter || longer) {
 		say(buf, n, "all common frames agree");
 		if (shorter)
@@ -287,6 +290,9 @@ static void text_cost(const struct report_trace *f, const struct report_trace_co
 	fprintf(out, "\nCost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
 		"%.1f CFI instructions a frame\n", per(s->reads, f->frames), per(s->bytes, f->frames),
 		per(s->pages, testable), per(s->insns, f->frames));
+	if (!f->cache_bad)
+		fprintf(out, "  with a row cache the same traces, and %.1f%% of its lookups served\n",
+			100 * per(f->cache_hits, f->cache_hits + f->cache_misses));
 	fprintf(out, "  pages read in: %" PRIu64 " (%" PRIu64 " KiB) by %s", p->page_ins,
 		p->bytes >> 10, pager_method(c->pager));
 	if (pager_why(c->pager) && pager_why(c->pager)[0])

@@ -42,6 +42,9 @@
  * @fault_samples: samples that this was done to
  * @cut_samples: samples whose window was shortened
  * @fault_bad: faulted traces that contradict the whole one
+ * @cache_bad: traces that were not the same with caches
+ * @cache_hits: rows that the cache had
+ * @cache_misses: rows that it had not
  * @records_bad: records of the input that contradict themselves
  * @records_unknown: records of types that are not known
  * @records_late: records that came after later ones
@@ -74,6 +77,9 @@ struct report_trace {
 	u64 fault_samples;
 	u64 cut_samples;
 	u64 fault_bad;
+	u64 cache_bad;
+	u64 cache_hits;
+	u64 cache_misses;
 	u64 records_bad;
 	u64 records_unknown;
 	u64 records_late;

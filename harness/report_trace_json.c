@@ -159,6 +159,9 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 	json_number(&j, "deepest", f->deepest);
 	json_text(&j, "pager", pager_method(c->pager));
 	json_number(&j, "page_ins", pager_stats(c->pager)->page_ins);
+	json_number(&j, "cache_hits", f->cache_hits);
+	json_number(&j, "cache_misses", f->cache_misses);
+	json_number(&j, "cache_differs", f->cache_bad);
 	json_number(&j, "records_bad", f->records_bad);
 	json_number(&j, "records_unknown", f->records_unknown);
 	json_number(&j, "records_late", f->records_late);
