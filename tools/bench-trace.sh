@@ -21,7 +21,7 @@ PY
 capture() {
 	local name=$1
 	shift
-	"$build/ehunwind-record" -q -o "$dir/$name" -- "$@"
+	"$build/ehunwind-record" -q -o "$dir/$name.data" -- "$@"
 }
 capture recursion "$dir/recursion" 2000
 capture sorts "$dir/sorts" 2000
@@ -29,8 +29,8 @@ capture sorts "$dir/sorts" 2000
 
 worst=0
 for name in recursion sorts python3; do
-	[ -e "$dir/$name" ] || continue
-	"$build/ehunwind-bench-trace" "$dir/$name" ||
+	[ -e "$dir/$name.data" ] || continue
+	"$build/ehunwind-bench-trace" "$dir/$name.data" ||
 		worst=$?
 done
 exit "$worst"
