@@ -76,18 +76,21 @@ static bool note_build_id(struct debuginfo_file *f, Elf_Data *data)
 }
 
 /* Sections first: the segments of a debug file point at bytes that are not there. */
-static bool read_sections(struct debuginfo_file *f)
+static bool read_sections(struct debuginfo_file *f, u64 shoff)
 {
 	Elf_Scn *scn = NULL;
 	size_t nr, strings;
 	GElf_Shdr sh;
 
-	if (elf_getshdrnum(f->elf, &nr) || elf_getshdrstrndx(f->elf, &strings))
+	/* libelf takes headers past the end of the file for none at all. */
+	if (elf_getshdrnum(f->elf, &nr) || elf_getshdrstrndx(f->elf, &strings) || (shoff && !nr))
 		return false;
 	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
 		const char *name;
 
-		if (!gelf_getshdr(scn, &sh))
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
+		     (sh.sh_offset > f->size || sh.sh_size > f->size - sh.sh_offset)))
 			return false;
 		name = elf_strptr(f->elf, strings, sh.sh_name);
 		f->holds |= content_of(name ? name : "", &sh);
@@ -123,7 +126,7 @@ static enum debuginfo_verdict finish(struct debuginfo_file *f)
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &eh))
 		return DEBUGINFO_NOT_ELF;
 	f->machine = eh.e_machine;
-	if (!read_sections(f))
+	if (!read_sections(f, eh.e_shoff))
 		return DEBUGINFO_DAMAGED;
 	if (!f->build_id_len)
 		read_segments(f);

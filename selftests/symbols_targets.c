@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Do our names, lines and inline chains equal addr2line's on programs built here, wherever
+ * their debug information is? Every address of the target's own functions is asked about.
+ */
+#include "harness/symbols.h"
+#include "selftests/lib/symbols_build.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static const char c_source[] =
+	"#define INLINE static inline __attribute__((always_inline))\n"
+	"volatile int sink;\n"
+	"INLINE int leaf(int a) { sink += a; return a * sink; }\n"
+	"INLINE int middle(int a)\n"
+	"{\n"
+	"	int b = leaf(a);\n"
+	"\n"
+	"	return b + leaf(b + 1);\n"
+	"}\n"
+	"INLINE int outer(int a) { for (int i = 0; i < 3; i++) a += middle(a ^ i); return a; }\n"
+	"__attribute__((noinline)) static int local(int a)\n"
+	"{\n"
+	"	return outer(a) + middle(a);\n"
+	"}\n"
+	"__attribute__((noinline)) int target_one(int a) { return local(a) + leaf(a); }\n"
+	"__attribute__((noinline)) int target_two(int n)\n"
+	"{\n"
+	"	return n < 2 ? n : target_two(n - 1) + outer(n);\n"
+	"}\n"
+	"#ifdef MAIN\n"
+	"int main(int argc, char **argv) { (void)argv; return target_one(argc) + target_two(argc); }\n"
+	"#endif\n";
+
+static const char cxx_source[] =
+	"#include <vector>\n"
+	"#include <string>\n"
+	"namespace outer { namespace {\n"
+	"template <typename T> struct Holder {\n"
+	"	T value;\n"
+	"	explicit Holder(T v) : value(v) {}\n"
+	"	__attribute__((noinline)) T twice(T more) { return value + more + value; }\n"
+	"	inline T once() const { return value; }\n"
+	"};\n"
+	"} // namespace\n"
+	"__attribute__((noinline)) int work(const std::vector<int> &v)\n"
+	"{\n"
+	"	int sum = 0;\n"
+	"	auto add = [&sum](int x) __attribute__((noinline)) { sum += x; };\n"
+	"	for (int x : v)\n"
+	"		add(Holder<int>(x).once() + Holder<int>(x).twice(2));\n"
+	"	return sum;\n"
+	"}\n"
+	"} // namespace outer\n"
+	"int operator+(const std::string &s, struct odd *) { return (int)s.size(); }\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	std::vector<int> v(argv, argv + 0);\n"
+	"	for (int i = 0; i < argc; i++) v.push_back(i);\n"
+	"	return outer::work(v) + (std::string(argv[0]) + (struct odd *)0);\n"
+	"}\n";
+
+/* What one source says about an address: "function file:line" for each level. */
+#define MAX_TEXT	8192
+
+static void ours(struct symbols_module *mod, u64 addr, char *text)
+{
+	const struct symbols_answer *a = symbols_lookup(mod, addr, true);
+	size_t used = 0;
+
+	*text = '\0';
+	for (u32 i = 0; i < a->nr_places; i++) {
+		const struct symbols_place *p = &a->place[i];
+
+		used += (size_t)snprintf(text + used, MAX_TEXT - used, "%s %s:%u\n",
+					 p->name ? p->name : "??", p->file ? p->file : "??", p->line);
+	}
+}
+
+/* The next answer of addr2line -a -f -i -C: pairs of lines up to the next address. */
+static bool theirs(FILE *f, char *line, size_t size, char *text)
+{
+	char name[4096];
+	size_t used = 0;
+
+	*text = '\0';
+	while (fgets(line, (int)size, f) && strncmp(line, "0x", 2)) {
+		char *end;
+
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(name, sizeof(name), "%s", line);
+		if (!fgets(line, (int)size, f))
+			return false;
+		end = strstr(line, " (discriminator");
+		line[end ? (size_t)(end - line) : strcspn(line, "\n")] = '\0';
+		end = strrchr(line, ':');
+		if (end && end[1] == '?')
+			end[1] = '0';
+		used += (size_t)snprintf(text + used, MAX_TEXT - used, "%s %s\n", name, line);
+	}
+	return true;
+}
+
+/* Compare all addresses of @reference's functions that match @pattern. Returns how many. */
+static int compare_all(struct symbols_module *mod, const char *reference, const char *pattern,
+		       int *with_inlines)
+{
+	static char line[MAX_TEXT], want[MAX_TEXT], got[MAX_TEXT];
+	unsigned long long addr;
+	int nr = 0, failed = 0;
+	FILE *addrs, *f;
+
+	*with_inlines = 0;
+	if (!build_try("nm -S --defined-only %s | awk '$3 ~ /[tTwW]/ && $4 ~ /%s/ { print $1, $2 }' | "
+		       "while read a s; do i=0; while [ $i -lt $((0x$s)) ]; do "
+		       "printf '%%x\\n' $((0x$a + i)); i=$((i + 1)); done; done > addrs && "
+		       "addr2line -a -f -i -C -e %s < addrs > answers", reference, pattern, reference))
+		return 0;
+	addrs = fopen(build_path("addrs"), "r");
+	f = fopen(build_path("answers"), "r");
+	if (!addrs || !f || !fgets(line, sizeof(line), f))
+		return 0;
+	while (fscanf(addrs, "%llx", &addr) == 1 && theirs(f, line, sizeof(line), want)) {
+		ours(mod, addr, got);
+		nr++;
+		*with_inlines += strchr(got, '\n') && strchr(strchr(got, '\n') + 1, '\n');
+		if (strcmp(want, got) && failed++ < 5)
+			TH_LOG("%llx: addr2line says\n%sand we say\n%s", addr, want, got);
+	}
+	fclose(addrs);
+	fclose(f);
+	EXPECT_EQ(0, failed);
+	return nr;
+}
+
+FIXTURE(target)
+{
+	struct symbols *s;
+	struct symbols_module *mod;
+	const char *debug_dirs[2];
+	const char *buildid_dirs[2];
+};
+
+/* @build makes full, the reference, and prog, what is asked about. */
+FIXTURE_VARIANT(target)
+{
+	const char *build;
+	bool cxx;
+	int debug_files;
+};
+
+#define C_FULL "$CC -O2 -g -DMAIN -Wl,--build-id=sha1 -o full prog.c && "
+#define STRIP "objcopy -S full prog && objcopy --only-keep-debug full prog.debug && "
+#define ID "id=$(readelf -n full | sed -n 's/.*Build ID: //p') && " \
+	   "xx=$(echo $id | cut -c1-2) && yy=$(echo $id | cut -c3-) && "
+
+FIXTURE_VARIANT_ADD(target, c) { .build = C_FULL "cp full prog" };
+FIXTURE_VARIANT_ADD(target, cxx) {
+	.build = "$CXX -O2 -g -o full prog.cc && cp full prog", .cxx = true
+};
+FIXTURE_VARIANT_ADD(target, clang_without_aranges) {
+	.build = "clang -O2 -g -DMAIN -o full prog.c && cp full prog"
+};
+FIXTURE_VARIANT_ADD(target, dwarf_4) {
+	.build = "$CC -O2 -gdwarf-4 -DMAIN -o full prog.c && cp full prog"
+};
+FIXTURE_VARIANT_ADD(target, no_pie) {
+	.build = "$CC -O2 -g -no-pie -fno-pie -DMAIN -o full prog.c && cp full prog"
+};
+FIXTURE_VARIANT_ADD(target, plugin) {
+	.build = "$CC -O2 -g -fPIC -shared -o full prog.c && cp full prog"
+};
+FIXTURE_VARIANT_ADD(target, sections_removed) {
+	.build = "$CC -O2 -g -DMAIN -ffunction-sections -Wl,--gc-sections,-e,target_two "
+		 "-nostartfiles -o full prog.c && cp full prog"
+};
+FIXTURE_VARIANT_ADD(target, compressed) {
+	.build = C_FULL "objcopy --compress-debug-sections=zlib-gabi full prog"
+};
+FIXTURE_VARIANT_ADD(target, zdebug) {
+	.build = C_FULL "objcopy --compress-debug-sections=zlib-gnu full prog"
+};
+FIXTURE_VARIANT_ADD(target, split_dwarf) {
+	.build = "$CC -O2 -g -DMAIN -o full prog.c && $CC -O2 -g -gsplit-dwarf -DMAIN -o prog prog.c"
+};
+FIXTURE_VARIANT_ADD(target, debuglink) {
+	.build = C_FULL STRIP "objcopy --add-gnu-debuglink=prog.debug prog", .debug_files = 1
+};
+FIXTURE_VARIANT_ADD(target, debuglink_by_eu_strip) {
+	.build = C_FULL "eu-strip -f prog.debug -o prog full", .debug_files = 1
+};
+FIXTURE_VARIANT_ADD(target, build_id) {
+	.build = C_FULL STRIP ID "mkdir -p g/.build-id/$xx && mv prog.debug g/.build-id/$xx/$yy.debug",
+	.debug_files = 1
+};
+FIXTURE_VARIANT_ADD(target, perf_cache) {
+	.build = C_FULL STRIP ID "mkdir -p c/.build-id/$xx/$yy && mv prog.debug c/.build-id/$xx/$yy/debug",
+	.debug_files = 1
+};
+FIXTURE_VARIANT_ADD(target, compressed_debuglink) {
+	.build = C_FULL STRIP "objcopy --compress-debug-sections prog.debug && "
+		 "objcopy --add-gnu-debuglink=prog.debug prog", .debug_files = 1
+};
+/* Trap 4: the file has its .symtab, so that names need no debug file; lines do. */
+FIXTURE_VARIANT_ADD(target, own_symbols_are_not_enough) {
+	.build = C_FULL STRIP "objcopy -g --add-gnu-debuglink=prog.debug full prog",
+	.debug_files = 1
+};
+
+FIXTURE_SETUP(target)
+{
+	struct symbols_options opts = { 0 };
+	struct symbols_key key = { 0 };
+
+	build_enter();
+	ASSERT_TRUE(build_write("prog.c", c_source));
+	ASSERT_TRUE(build_write("prog.cc", cxx_source));
+	BUILD("%s", variant->build);
+	self->debug_dirs[0] = strdup(build_path("g"));
+	self->buildid_dirs[0] = strdup(build_path("c"));
+	opts.debuginfo.debug_dirs = self->debug_dirs;
+	opts.debuginfo.buildid_dirs = self->buildid_dirs;
+	self->s = symbols_new(&opts);
+	ASSERT_NE(NULL, self->s);
+	key.path = build_path("prog");
+	self->mod = symbols_module(self->s, &key);
+	ASSERT_NE(NULL, self->mod);
+}
+
+FIXTURE_TEARDOWN(target)
+{
+	symbols_free(self->s);
+	free((char *)(uintptr_t)self->debug_dirs[0]);
+	free((char *)(uintptr_t)self->buildid_dirs[0]);
+	build_remove();
+}
+
+TEST_F_TIMEOUT(target, as_addr2line, 60)
+{
+	const struct symbols_stats *stats = symbols_stats(self->s);
+	int nr, inlines;
+
+	EXPECT_EQ(0, stats->tables);
+	nr = compare_all(self->mod, "full", variant->cxx ? "^(_ZN|main)" : "^(local|target_|main$)",
+			 &inlines);
+	TH_LOG("%d addresses, %d in inlined code", nr, inlines);
+	EXPECT_GT(nr, 80);
+	EXPECT_GT(inlines, nr / 10);
+	EXPECT_EQ(variant->debug_files, stats->debug_files);
+	EXPECT_EQ(0, stats->disagreements);
+	EXPECT_EQ(0, stats->guesses);
+	EXPECT_EQ(0, stats->units_damaged);
+	EXPECT_EQ(nr, stats->with_line);
+	EXPECT_EQ(nr, stats->by_table[SYMBOLS_TABLE_SYMTAB]);
+}
+
+/* ---- debug information that cannot be used ---- */
+
+FIXTURE(broken) { struct symbols *s; struct symbols_module *mod; };
+
+FIXTURE_SETUP(broken)
+{
+	struct symbols_options opts = { 0 };
+	struct symbols_key key = { 0 };
+
+	build_enter();
+	ASSERT_TRUE(build_write("prog.c", c_source));
+	BUILD(C_FULL STRIP "objcopy --add-gnu-debuglink=prog.debug prog");
+	self->s = symbols_new(&opts);
+	key.path = build_path("prog");
+	self->mod = symbols_module(self->s, &key);
+}
+
+FIXTURE_TEARDOWN(broken)
+{
+	symbols_free(self->s);
+	build_remove();
+}
+
+static u64 address_of(const char *file, const char *name)
+{
+	unsigned long long addr = 0;
+	FILE *f;
+
+	if (!build_try("nm %s | awk '$3 == \"%s\" { print $1 }' > addr", file, name))
+		return 0;
+	f = fopen(build_path("addr"), "r");
+	if (!f || fscanf(f, "%llx", &addr) != 1)
+		addr = 0;
+	if (f)
+		fclose(f);
+	return addr;
+}
+
+TEST_F(broken, other_build_is_refused)
+{
+	const struct symbols_answer *a;
+	const char *why;
+	u64 addr = address_of("full", "local");
+
+	BUILD("$CC -O1 -g -DMAIN -Wl,--build-id=sha1 -o other prog.c && "
+	      "objcopy --only-keep-debug other prog.debug");
+	a = symbols_lookup(self->mod, addr, true);
+	EXPECT_NULL(a->name);
+	EXPECT_EQ(0, a->nr_places);
+	EXPECT_EQ(SYMBOLS_OPEN, symbols_module_state(self->mod, &why));
+	EXPECT_STREQ("no .debug_info, here or elsewhere", why);
+	EXPECT_LE(1, symbols_debuginfo(self->s)->nr[DEBUGINFO_OTHER_BUILD]);
+}
+
+/* The build-id stays right: whatever else is damaged, no crash, no hang, and no wrong build. */
+TEST_F_TIMEOUT(broken, damaged_debug_files, 120)
+{
+	u64 addr = address_of("full", "target_two");
+	struct stat st;
+	u8 *bytes, *copy;
+	u64 seed = 1;
+	FILE *f;
+
+	ASSERT_EQ(0, stat(build_path("prog.debug"), &st));
+	bytes = malloc((size_t)st.st_size);
+	copy = malloc((size_t)st.st_size);
+	f = fopen(build_path("prog.debug"), "r");
+	ASSERT_EQ((size_t)st.st_size, fread(bytes, 1, (size_t)st.st_size, f));
+	fclose(f);
+	for (int round = 0; round < 1500; round++) {
+		struct symbols_options opts = { 0 };
+		struct symbols_key key = { .path = build_path("prog") };
+		struct symbols *s = symbols_new(&opts);
+		struct symbols_module *mod = symbols_module(s, &key);
+
+		memcpy(copy, bytes, (size_t)st.st_size);
+		for (int i = 0; i < 1 + round % 16; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			/* Past the notes that prove the build. */
+			copy[1024 + (seed >> 33) % ((u64)st.st_size - 1024)] = (u8)(seed >> 20);
+		}
+		f = fopen(build_path("prog.debug"), "w");
+		fwrite(copy, 1, (size_t)st.st_size, f);
+		fclose(f);
+		for (u64 at = 0; at < 64; at += 8)
+			symbols_lookup(mod, addr + at, true);
+		symbols_free(s);
+	}
+	free(bytes);
+	free(copy);
+}
+
+TEST_F(broken, mini_debug_info)
+{
+	const struct symbols_stats *stats = symbols_stats(self->s);
+	const struct symbols_answer *a;
+	u64 one = address_of("full", "local"), two = address_of("full", "target_two");
+
+	/* As Fedora makes it: all function symbols that .dynsym lacks, through xz. */
+	BUILD("rm prog.debug && nm -D full --format=posix --defined-only | awk '{ print $1 }' | sort > dyn && "
+	      "nm full --format=posix --defined-only | awk '$2 ~ /[Tt]/ { print $1 }' | sort > all && "
+	      "comm -13 dyn all > keep && objcopy --only-keep-debug full mini && "
+	      "objcopy -S --remove-section .gdb_index --remove-section .comment "
+	      "--keep-symbols=keep mini && xz --keep mini && "
+	      "objcopy -S --add-section .gnu_debugdata=mini.xz full prog");
+	a = symbols_lookup(self->mod, one + 3, true);
+	EXPECT_EQ(SYMBOLS_TABLE_DEBUGDATA, a->table);
+	EXPECT_STREQ("local", a->name);
+	EXPECT_EQ(3, a->offset);
+	a = symbols_lookup(self->mod, two + 1, true);
+	EXPECT_STREQ("target_two", a->name);
+	EXPECT_EQ(2, stats->tables);
+	/* As eu-addr2line has it. */
+	BUILD("test \"$(eu-addr2line -f -e prog %#llx | head -1)\" = local", (unsigned long long)one);
+}
+
+TEST_F(broken, mini_debug_info_that_is_none)
+{
+	static const char *const makes[] = {
+		"echo no > mini.xz", "head -c 100000 /dev/zero | xz > mini.xz",
+		"xz < full | head -c 2000 > mini.xz", "head -c 300000000 /dev/zero | xz -0 > mini.xz",
+	};
+
+	for (size_t i = 0; i < EHF_ARRAY_SIZE(makes); i++) {
+		struct symbols_options opts = { 0 };
+		struct symbols_key key = { .path = build_path("bad") };
+		struct symbols *s = symbols_new(&opts);
+
+		BUILD("%s; objcopy -S --add-section .gnu_debugdata=mini.xz full bad", makes[i]);
+		EXPECT_NULL(symbols_lookup(symbols_module(s, &key), address_of("full", "local"),
+					   true)->name);
+		symbols_free(s);
+	}
+}
+
+TEST_F(broken, stale_and_deleted)
+{
+	struct symbols_options opts = { 0 };
+	struct symbols_key key = { .path = build_path("prog"), .build_id = (const u8 *)"wrong",
+				   .build_id_len = 5 };
+	struct symbols *s = symbols_new(&opts);
+	struct symbols_module *mod = symbols_module(s, &key);
+	char path[BUILD_PATH];
+	const char *why;
+
+	EXPECT_EQ(SYMBOLS_STALE, symbols_module_state(mod, &why));
+	EXPECT_STREQ("the file is now another build", why);
+	EXPECT_NULL(symbols_lookup(mod, address_of("full", "local"), true)->name);
+	snprintf(path, sizeof(path), "%s/prog (deleted)", build_dir);
+	key = (struct symbols_key){ .path = path };
+	mod = symbols_module(s, &key);
+	EXPECT_EQ(SYMBOLS_MISSING, symbols_module_state(mod, &why));
+	EXPECT_STREQ("the file was deleted", why);
+	symbols_free(s);
+}
+
+/* The bytes of a deleted file are found through the process that maps them. */
+TEST_F(broken, deleted_but_mapped)
+{
+	struct symbols_options opts = { 0 };
+	struct symbols_key key = { 0 };
+	struct symbols *s = symbols_new(&opts);
+	struct symbols_module *mod;
+	char path[BUILD_PATH], line[1024];
+	unsigned long long start, end;
+	const char *why;
+	u64 addr = address_of("full", "local");
+	FILE *maps;
+	void *p;
+	int fd = open(build_path("full"), O_RDONLY);
+
+	ASSERT_LE(0, fd);
+	p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	ASSERT_NE(MAP_FAILED, p);
+	BUILD("rm full");
+	maps = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (uintptr_t)p)
+			break;
+	}
+	fclose(maps);
+	snprintf(path, sizeof(path), "%s/full (deleted)", build_dir);
+	key = (struct symbols_key){ .path = path, .pid = getpid(), .map_start = start,
+				    .map_end = end };
+	mod = symbols_module(s, &key);
+	if (symbols_module_state(mod, &why) == SYMBOLS_MISSING)
+		SKIP(return, "/proc/PID/map_files cannot be used here");
+	EXPECT_EQ(SYMBOLS_DELETED, symbols_module_state(mod, &why));
+	EXPECT_STREQ("local", symbols_lookup(mod, addr, true)->name);
+	symbols_free(s);
+}
+
+/* ---- dwz ---- */
+
+TEST_TIMEOUT(dwz, 60)
+{
+	struct symbols_options opts = { 0 };
+	struct symbols_key key = { 0 };
+	struct symbols *s = symbols_new(&opts);
+	int inlines;
+
+	build_enter();
+	ASSERT_TRUE(build_write("prog.c", c_source));
+	BUILD("for i in full two; do $CC -O2 -g -DMAIN -Wl,--build-id=sha1 -o $i prog.c || exit; done; "
+	      "cp full prog && dwz -m common prog two");
+	key.path = build_path("prog");
+	EXPECT_GT(compare_all(symbols_module(s, &key), "full", "^(local|target_)", &inlines), 80);
+	symbols_free(s);
+	/* Without the common file: names that are in it are missing, nothing is made up. */
+	s = symbols_new(&opts);
+	BUILD("rm common");
+	symbols_lookup(symbols_module(s, &key), address_of("full", "local"), true);
+	symbols_free(s);
+	build_remove();
+}
+
+TEST_HARNESS_MAIN
