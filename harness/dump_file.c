@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "harness/json.h"
+
 /* A walk through the section. */
 struct walk {
 	const struct dump *d;
@@ -60,14 +62,19 @@ static bool in_table(const struct walk *w, u64 fde)
 
 static void bad_record(const struct walk *w, u64 addr, enum ehf_stop stop)
 {
-	if (w->d->json)
-		fprintf(w->d->out, "{\"v\":1,\"type\":\"bad-record\",\"addr\":\"0x%" PRIx64
-			"\",\"stop\":\"%s\",\"class\":\"%s\"}\n", addr, ehf_stop_name(stop),
-			ehf_class_name(ehf_stop_class(stop)));
-	else
-		fprintf(w->d->out, "\n%08" PRIx64 " not usable: %s (%s): %s\n", addr - w->s->eh_frame,
-			ehf_stop_name(stop), ehf_class_name(ehf_stop_class(stop)),
-			ehf_stop_text(stop));
+	struct json j;
+
+	if (!w->d->json) {
+		fprintf(w->d->out, "\n%08" PRIx64 " not usable: %s (%s): %s\n",
+			addr - w->s->eh_frame, ehf_stop_name(stop),
+			ehf_class_name(ehf_stop_class(stop)), ehf_stop_text(stop));
+		return;
+	}
+	json_begin(&j, w->d->out, "bad-record");
+	json_addr(&j, "addr", addr);
+	json_text(&j, "stop", ehf_stop_name(stop));
+	json_text(&j, "class", ehf_class_name(ehf_stop_class(stop)));
+	json_end(&j);
 }
 
 static void put_cie(const struct walk *w, u64 addr)
@@ -84,6 +91,31 @@ static void put_cie(const struct walk *w, u64 addr)
 			cie.flags & EHF_CIE_SIGNAL ? ", signal" : "");
 }
 
+static void fde_json(const struct walk *w, bool by_table, bool by_scan)
+{
+	struct json j;
+
+	json_begin(&j, w->d->out, "fde");
+	json_addr(&j, "addr", w->fde.addr);
+	json_addr(&j, "cie", w->fde.cie.addr);
+	json_addr(&j, "start", w->fde.start);
+	json_addr(&j, "end", w->fde.range_end);
+	json_bool(&j, "table", by_table);
+	json_bool(&j, "scan", by_scan);
+	json_end(&j);
+}
+
+static void fde_text(const struct walk *w, bool missed)
+{
+	int digits = w->d->img->arch->abi.addr_size * 2;
+
+	fprintf(w->d->out, "\n%08" PRIx64 " FDE cie=%08" PRIx64 " pc=%0*" PRIx64 "..%0*" PRIx64,
+		w->fde.addr - w->s->eh_frame, w->fde.cie.addr - w->s->eh_frame, digits,
+		w->fde.start, digits, w->fde.range_end);
+	dump_symbol(w->d, w->fde.start);
+	fprintf(w->d->out, "%s\n", missed ? "  not in the search table" : "");
+}
+
 static void put_fde(struct walk *w, u64 addr, bool by_scan)
 {
 	const struct dump *d = w->d;
@@ -91,27 +123,16 @@ static void put_fde(struct walk *w, u64 addr, bool by_scan)
 	bool by_table = in_table(w, addr), first = true;
 	enum ehf_stop stop;
 	struct ehf_row row;
-	int digits = d->img->arch->abi.addr_size * 2;
 
 	stop = ehf_fde_parse_with(&w->ctx, w->s, addr, &w->fde.cie, &w->fde);
 	if (stop) {
 		bad_record(w, addr, stop);
 		return;
 	}
-	if (d->json) {
-		fprintf(d->out, "{\"v\":1,\"type\":\"fde\",\"addr\":\"0x%" PRIx64 "\",\"cie\":\"0x%"
-			PRIx64 "\",\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64
-			"\",\"table\":%s,\"scan\":%s}\n", addr, w->fde.cie.addr, w->fde.start,
-			w->fde.range_end, by_table ? "true" : "false", by_scan ? "true" : "false");
-	} else {
-		fprintf(d->out, "\n%08" PRIx64 " FDE cie=%08" PRIx64 " pc=%0*" PRIx64 "..%0*" PRIx64,
-			addr - w->s->eh_frame, w->fde.cie.addr - w->s->eh_frame, digits,
-			w->fde.start, digits, w->fde.range_end);
-		dump_symbol(d, w->fde.start);
-		if (by_scan && w->nr && !by_table)
-			fprintf(d->out, "  not in the search table");
-		putc('\n', d->out);
-	}
+	if (d->json)
+		fde_json(w, by_table, by_scan);
+	else
+		fde_text(w, by_scan && w->nr && !by_table);
 	ehf_program_start(&program, &w->ctx, &w->fde);
 	while (ehf_program_next(&program, &row)) {
 		if (!d->json && first)
@@ -129,15 +150,19 @@ static void put_fde(struct walk *w, u64 addr, bool by_scan)
 static void put_end(const struct walk *w, u64 addr, u64 next)
 {
 	u64 behind = w->s->eh_frame_end - next;
+	struct json j;
 
-	if (w->d->json)
-		fprintf(w->d->out, "{\"v\":1,\"type\":\"terminator\",\"addr\":\"0x%" PRIx64
-			"\",\"bytes_behind\":%" PRIu64 "}\n", addr, behind);
-	else
-		fprintf(w->d->out, "\n%08" PRIx64 " terminator%s", addr - w->s->eh_frame,
-			behind ? "" : "\n");
-	if (!w->d->json && behind)
-		fprintf(w->d->out, ", 0x%" PRIx64 " bytes behind it\n", behind);
+	if (w->d->json) {
+		json_begin(&j, w->d->out, "terminator");
+		json_addr(&j, "addr", addr);
+		json_number(&j, "bytes_behind", behind);
+		json_end(&j);
+		return;
+	}
+	fprintf(w->d->out, "\n%08" PRIx64 " terminator", addr - w->s->eh_frame);
+	if (behind)
+		fprintf(w->d->out, ", 0x%" PRIx64 " bytes behind it", behind);
+	putc('\n', w->d->out);
 }
 
 /* As a lookup without a table goes: the terminator ends it, and so does a bad length. */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "harness/json.h"
 #include "harness/rule_text.h"
 
 /* Text of the four rules of one row. */
@@ -25,43 +26,26 @@ static void get_rules(const struct dump *d, const struct ehf_fde *fde, const str
 	r->has_sp = row->rule[EHF_SP].kind != EHF_RULE_UNSPEC;
 }
 
-/**
- * dump_json_text() - copy text into a JSON string
- * @out: where to
- * @text: any bytes; those outside of printable ASCII become \u00xx
- */
-void dump_json_text(FILE *out, const char *text)
-{
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if (*p < 0x20 || *p >= 0x7f)
-			fprintf(out, "\\u%04x", *p);
-		else
-			putc(*p, out);
-	}
-}
-
-static const char *truth(bool b)
-{
-	return b ? "true" : "false";
-}
-
-static void found_json(const struct dump *d, const struct dump_found *how)
+static void found_json(const struct dump *d, struct json *j, const struct dump_found *how)
 {
 	const struct ehf_section *s = &d->img->section;
 
-	fprintf(d->out, ",\"found\":{\"section\":\"0x%" PRIx64 "\",\"by\":\"%s\"", s->eh_frame,
-		how->found.by_table ? "table" : "scan");
-	if (how->found.by_table)
-		fprintf(d->out, ",\"entry\":%" PRIu64 ",\"entries\":%" PRIu64, how->found.index,
-			s->nr_fdes);
-	fprintf(d->out, ",\"steps\":%" PRIu64, how->found.steps);
+	json_open(j, "found");
+	json_addr(j, "section", s->eh_frame);
+	json_text(j, "by", how->found.by_table ? "table" : "scan");
+	if (how->found.by_table) {
+		json_number(j, "entry", how->found.index);
+		json_number(j, "entries", s->nr_fdes);
+	}
+	json_number(j, "steps", how->found.steps);
 	if (how->fde.addr)
-		fprintf(d->out, ",\"fde\":\"0x%" PRIx64 "\",\"cie\":\"0x%" PRIx64 "\"",
-			how->fde.addr, how->fde.cie.addr);
-	fprintf(d->out, ",\"insns\":%" PRIu64 ",\"reads\":%" PRIu64 ",\"read_bytes\":%" PRIu64 "}",
-		how->cost.insns, how->cost.reads, how->cost.bytes);
+		json_addr(j, "fde", how->fde.addr);
+	if (how->fde.addr && how->fde.cie.addr)
+		json_addr(j, "cie", how->fde.cie.addr);
+	json_number(j, "insns", how->cost.insns);
+	json_number(j, "reads", how->cost.reads);
+	json_number(j, "read_bytes", how->cost.bytes);
+	json_close(j);
 }
 
 /**
@@ -76,22 +60,27 @@ void dump_row_json(const struct dump *d, u64 pc, const struct ehf_fde *fde,
 		   const struct ehf_row *row, const struct dump_found *how)
 {
 	struct rules r;
+	struct json j;
 
 	get_rules(d, fde, row, &r);
-	fprintf(d->out, "{\"v\":1,\"type\":\"row\",\"pc\":\"0x%" PRIx64 "\",\"start\":\"0x%" PRIx64
-		"\",\"end\":\"0x%" PRIx64 "\",\"cfa\":\"%s\",\"ra\":\"%s\",\"fp\":\"%s\"", pc,
-		row->start, row->end, r.cfa, r.reg[EHF_RA], r.reg[EHF_FP]);
+	json_begin(&j, d->out, "row");
+	json_addr(&j, "pc", pc);
+	json_addr(&j, "start", row->start);
+	json_addr(&j, "end", row->end);
+	json_text(&j, "cfa", r.cfa);
+	json_text(&j, "ra", r.reg[EHF_RA]);
+	json_text(&j, "fp", r.reg[EHF_FP]);
 	if (r.has_sp)
-		fprintf(d->out, ",\"sp\":\"%s\"", r.reg[EHF_SP]);
+		json_text(&j, "sp", r.reg[EHF_SP]);
 	else
-		fprintf(d->out, ",\"sp\":null");
-	fprintf(d->out, ",\"signal\":%s,\"outermost\":%s", truth(row->flags & EHF_ROW_SIGNAL),
-		truth(row->flags & EHF_ROW_OUTERMOST));
+		json_null(&j, "sp");
+	json_bool(&j, "signal", row->flags & EHF_ROW_SIGNAL);
+	json_bool(&j, "outermost", row->flags & EHF_ROW_OUTERMOST);
 	if (d->img->arch->abi.ra_state)
-		fprintf(d->out, ",\"ra_signed\":%s", truth(row->flags & EHF_ROW_RA_SIGNED));
+		json_bool(&j, "ra_signed", row->flags & EHF_ROW_RA_SIGNED);
 	if (how)
-		found_json(d, how);
-	fprintf(d->out, "}\n");
+		found_json(d, &j, how);
+	json_end(&j);
 }
 
 /**
@@ -105,15 +94,19 @@ void dump_row_json(const struct dump *d, u64 pc, const struct ehf_fde *fde,
 void dump_no_row_json(const struct dump *d, u64 pc, enum ehf_stop stop,
 		      const struct ehf_row *row, const struct dump_found *how)
 {
-	fprintf(d->out, "{\"v\":1,\"type\":\"no-row\",\"pc\":\"0x%" PRIx64
-		"\",\"stop\":\"%s\",\"class\":\"%s\"", pc, ehf_stop_name(stop),
-		ehf_class_name(ehf_stop_class(stop)));
-	if (row)
-		fprintf(d->out, ",\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\"",
-			row->start, row->end);
+	struct json j;
+
+	json_begin(&j, d->out, "no-row");
+	json_addr(&j, "pc", pc);
+	json_text(&j, "stop", ehf_stop_name(stop));
+	json_text(&j, "class", ehf_class_name(ehf_stop_class(stop)));
+	if (row) {
+		json_addr(&j, "start", row->start);
+		json_addr(&j, "end", row->end);
+	}
 	if (how)
-		found_json(d, how);
-	fprintf(d->out, "}\n");
+		found_json(d, &j, how);
+	json_end(&j);
 }
 
 /**

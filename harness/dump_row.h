@@ -42,7 +42,4 @@ void dump_row_table_line(const struct dump *d, const struct ehf_fde *fde,
 void dump_row_one(const struct dump *d, u64 pc, u64 lookup);
 void dump_symbol(const struct dump *d, u64 addr);
 
-/* Copies text into a JSON string, without the quotes. */
-void dump_json_text(FILE *out, const char *text);
-
 #endif /* HARNESS_DUMP_ROW_H */

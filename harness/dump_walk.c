@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/dump_place.h"
+#include "harness/json.h"
 #include "harness/rule_text.h"
 #include "unwind/walk.h"
 
@@ -288,15 +289,24 @@ static const char *via_name(u8 via)
 
 static void put_json(const struct dump *d, const struct ehu_trace *t)
 {
-	fprintf(d->out, "{\"v\":1,\"type\":\"trace\",\"frames\":[");
-	for (u32 i = 0; i < t->nr; i++)
-		fprintf(d->out, "%s{\"pc\":\"0x%" PRIx64 "\",\"via\":\"%s\",\"sp\":\"0x%" PRIx64
-			"\"}", i ? "," : "", t->entry[i].ip, via_name(t->entry[i].via),
-			t->entry[i].sp);
-	fprintf(d->out, "],\"stop\":\"%s\",\"class\":\"%s\",\"insns\":%" PRIu64 ",\"reads\":%" PRIu64
-		",\"read_bytes\":%" PRIu64 "}\n", ehf_stop_name(t->stop),
-		ehf_class_name(ehf_stop_class(t->stop)), t->cost.insns, t->cost.reads,
-		t->cost.bytes);
+	struct json j;
+
+	json_begin(&j, d->out, "trace");
+	json_open_list(&j, "frames");
+	for (u32 i = 0; i < t->nr; i++) {
+		json_open(&j, NULL);
+		json_addr(&j, "pc", t->entry[i].ip);
+		json_text(&j, "via", via_name(t->entry[i].via));
+		json_addr(&j, "sp", t->entry[i].sp);
+		json_close(&j);
+	}
+	json_close_list(&j);
+	json_text(&j, "stop", ehf_stop_name(t->stop));
+	json_text(&j, "class", ehf_class_name(ehf_stop_class(t->stop)));
+	json_number(&j, "insns", t->cost.insns);
+	json_number(&j, "reads", t->cost.reads);
+	json_number(&j, "read_bytes", t->cost.bytes);
+	json_end(&j);
 }
 
 static void put_text(const struct dump *d, const struct ehu_trace *t)

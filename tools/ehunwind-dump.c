@@ -7,6 +7,7 @@
 #include "harness/dump_file.h"
 #include "harness/dump_place.h"
 #include "harness/dump_walk.h"
+#include "harness/json.h"
 
 enum { OPT_PC, OPT_RA, OPT_WALK, OPT_FP, OPT_JSON };
 
@@ -71,9 +72,12 @@ static int on_option(int idx, const char *value, void *arg)
 static int fail(const struct args *a, enum cli_status status, const char *kind, const char *text)
 {
 	if (a->json) {
-		printf("{\"v\":1,\"type\":\"error\",\"error\":\"%s\",\"text\":\"", kind);
-		dump_json_text(stdout, text);
-		printf("\"}\n");
+		struct json j;
+
+		json_begin(&j, stdout, "error");
+		json_text(&j, "error", kind);
+		json_text(&j, "text", text);
+		json_end(&j);
 	}
 	fprintf(stderr, "%s: %s\n", cli.prog, text);
 	return status;
