@@ -37,7 +37,6 @@ struct check {
 	struct odd_range range[STATIC_NR_ODDITIES];
 	struct oracle_row dw_row;
 	struct oracle_row third_row;
-	struct oracle_row fresh_row;
 	char dw_why[100];
 	char third_why[100];
 };
@@ -209,20 +208,28 @@ static struct oracle *open_third(struct check *c)
 }
 
 /*
- * Of FDEs that overlap libdw answers with the one that it was asked for first. A libdw that has
- * not been asked for another one is the proof, if it agrees with us.
+ * Of FDEs that overlap libdw keeps the one that it met first, and answers with it for all its
+ * range. That its row is the one of another FDE which covers the address is the proof.
  */
-static bool fresh_dw_agrees(struct check *c, const struct static_finding *f)
+static bool dw_used_another_fde(struct check *c, const struct static_finding *f)
 {
-	struct oracle *fresh = oracle_dw_open(c->img, c->third_why, sizeof(c->third_why));
-	bool agrees;
+	struct ehf_fde other = { 0 };
+	struct ehf_row row = { 0 };
 
-	if (!fresh)
+	if (f->dw_answer != ORACLE_ROW || !spend(c, c->fdes->nr))
 		return false;
-	agrees = fresh->row(fresh, f->start, f->fde, &c->fresh_row) == ORACLE_ROW &&
-		 !oracle_compare(&c->ctx, c->img->arch, f->fde, f->ours, &c->fresh_row);
-	fresh->close(fresh);
-	return agrees;
+	for (size_t i = 0; i < c->fdes->nr; i++) {
+		const struct static_fde *sf = &c->fdes->fde[i];
+
+		if (sf->stop || f->start < sf->start || f->start >= sf->end ||
+		    sf->addr == f->fde->addr ||
+		    ehf_fde_parse(&c->ctx, &c->img->section, sf->addr, &other))
+			continue;
+		ehf_row_eval(&c->ctx, &other, f->start, &row);
+		if (!row.stop && !oracle_compare(&c->ctx, c->img->arch, &other, &row, f->dw))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -232,7 +239,7 @@ static bool fresh_dw_agrees(struct check *c, const struct static_finding *f)
 static const char *known_fault(struct check *c, const struct static_fde *sf,
 			       const struct static_finding *f)
 {
-	if (sf->flags & STATIC_FDE_OVERLAPS && fresh_dw_agrees(c, f))
+	if (sf->flags & STATIC_FDE_OVERLAPS && dw_used_another_fde(c, f))
 		return "libdw-first-interned-fde";
 	return NULL;
 }
@@ -244,7 +251,7 @@ static void disagree(struct check *c, const struct static_fde *sf, struct static
 		     u64 insns)
 {
 	struct oracle *third = NULL;
-	bool agrees = false;
+	bool opposes = false;
 
 	if (f->dw_answer == ORACLE_FAILS) {
 		/* The same for every row that is left: told once, and nobody else is asked. */
@@ -264,17 +271,18 @@ static void disagree(struct check *c, const struct static_fde *sf, struct static
 		f->third_name = third->name;
 		f->third = &c->third_row;
 		f->third_answer = third->row(third, f->start, f->fde, &c->third_row);
-		agrees = f->third_answer == ORACLE_ROW &&
-			 !oracle_compare(&c->ctx, c->img->arch, f->fde, f->ours, f->third);
+		opposes = f->third_answer == ORACLE_ROW && !third->weak &&
+			  oracle_compare(&c->ctx, c->img->arch, f->fde, f->ours, f->third);
 	}
-	if (f->dw_answer != ORACLE_ROW) {
-		/* No row of libdw: only a third opinion against ours makes it a difference. */
-		f->outcome = third && !third->weak && f->third_answer == ORACLE_ROW && !agrees ?
-			     STATIC_DIFFERENT : STATIC_ORACLE_FAILED;
+	/* Which FDE a lookup finds is nothing that the third one, asked by FDE, could say. */
+	f->kind = opposes ? NULL : known_fault(c, sf, f);
+	if (f->kind) {
+		f->outcome = STATIC_ORACLE_WRONG;
+	} else if (f->dw_answer != ORACLE_ROW && !opposes) {
+		f->outcome = STATIC_ORACLE_FAILED;
 		f->kind = f->dw->why;
 	} else {
-		f->kind = agrees ? known_fault(c, sf, f) : NULL;
-		f->outcome = f->kind ? STATIC_ORACLE_WRONG : STATIC_DIFFERENT;
+		f->outcome = STATIC_DIFFERENT;
 	}
 	count(c, f->outcome, f->end - f->start);
 	if (c->sink->finding)

@@ -178,12 +178,13 @@ static void merge_exec(struct image *img)
 
 static void read_build_id(struct image *img, const GElf_Phdr *ph)
 {
-	const u8 *p = img->bytes + ph->p_offset;
 	u64 left = ph->p_filesz;
 	u64 align = ph->p_align == 8 ? 8 : 4;
+	const u8 *p;
 
 	if (ph->p_offset > img->size || left > img->size - ph->p_offset)
 		return;
+	p = img->bytes + ph->p_offset;
 	while (left >= 12 && !img->build_id_len) {
 		const struct ehf_abi *abi = &img->arch->abi;
 		u64 word[3] = { 0, 0, 0 };

@@ -13,15 +13,15 @@
 #include <string.h>
 
 /*
- * What libdw says of registers that no rule mentions: backends/x86_64_cfi.c, which takes
- * DWARF register 0 for rbx. FP, RA and SP are right in it.
+ * What libdw says of registers that no rule mentions: its backend for x86-64 makes 0 (where 3,
+ * rbx, is meant), 6 and 12 to 16 the same value, 7 (rsp) the CFA. FP, RA and SP are right in it.
  */
 static u8 x86_64_default(u64 reg)
 {
 	switch (reg) {
 	case 0:
 	case 6:
-	case 12 ... 15:
+	case 12 ... 16:
 		return ORACLE_SAME;
 	case 7:
 		return ORACLE_VAL_CFA;
