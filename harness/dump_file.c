@@ -231,7 +231,10 @@ bool dump_file(const struct dump *d)
 	struct walk w = { .d = d, .s = &d->img->section };
 	bool done;
 
-	w.ctx = (struct ehf_ctx){ .mem = d->img->mem, .abi = &d->img->arch->abi, .limits = &ehf_limits_file, .cost = &w.cost };
+	w.ctx = (struct ehf_ctx){
+		.mem = d->img->mem, .abi = &d->img->arch->abi,
+		.limits = &ehf_limits_file, .cost = &w.cost,
+	};
 	done = read_table(&w);
 	if (done) {
 		if (!d->json)

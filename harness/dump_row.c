@@ -230,7 +230,10 @@ void dump_row_one(const struct dump *d, u64 pc, u64 lookup)
 {
 	const struct image *img = d->img;
 	struct dump_found how = { 0 };
-	const struct ehf_ctx ctx = { .mem = img->copying, .abi = &img->arch->abi, .limits = &ehf_limits_file, .cost = &how.cost };
+	const struct ehf_ctx ctx = {
+		.mem = img->copying, .abi = &img->arch->abi,
+		.limits = &ehf_limits_file, .cost = &how.cost,
+	};
 	struct ehf_row row = { 0 };
 	enum ehf_stop stop;
 	char name[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Is docs/subset.md what the code does? Every code of its tables is tried, and every one not there. */
+/* Is docs/subset.md what the code does? Every code is tried, whether its tables have it or not. */
 #include "selftests/kselftest_harness.h"
 
 #include <stdlib.h>
