@@ -71,12 +71,9 @@ static void debug(struct ehu_registry *reg, enum ehu_event_kind kind, int err,
 }
 
 /* Under the lock, after a change: what was cached before it is not found after it. */
-static unsigned long changed(struct ehu_registry *reg)
+static void changed(struct ehu_registry *reg)
 {
-	unsigned long generation = reg->ops->generation(reg->ops);
-
-	ehu_store(&reg->sections.generation, generation);
-	return generation;
+	ehu_store(&reg->sections.generation, reg->ops->generation(reg->ops));
 }
 
 static struct ehu_table *table_alloc(const struct ehu_registry_ops *ops, u32 max)
@@ -409,10 +406,14 @@ int ehu_registry_add(struct ehu_registry *reg, const struct ehf_ctx *ctx,
 		ret = -EFAULT;
 	if (!ret)
 		ret = check_mappings(reg, args, &sec->s);
-	if (!ret)
+	if (!ret) {
+		sec->handle = ops->generation(ops);
 		ret = insert(reg, args, sec);
+	}
 	if (!ret)
-		sec->handle = changed(reg);
+		ehu_store(&reg->sections.generation, (unsigned long)sec->handle);
+	else
+		sec->handle = 0;
 	debug(reg, ret ? EHU_EVENT_REFUSED : EHU_EVENT_ADDED, ret, added->stop, sec);
 	added->handle = sec->handle;
 	ops->unlock(reg);
