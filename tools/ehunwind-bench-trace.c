@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* ehunwind-bench-trace: how long our warm walk takes beside libdw's, on the same samples. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,16 @@
 #include "harness/perf_order.h"
 #include "harness/replay.h"
 
-/* Memory for samples: their stacks are kept, as a kernel's would be in the task. */
-#define MAX_BYTES	(512u << 20)
-#define MAX_SAMPLES	20000
+#define MAX_SAMPLES	16384
 
 enum { OPT_PASSES, OPT_SAMPLES, OPT_JSON };
 
 static const struct cli_opt opts[] = {
-	[OPT_PASSES] = { "passes", 'p', "N", "passes over the samples, after one that warms up (5)" },
-	[OPT_SAMPLES] = { "samples", 'n', "N", "samples to take from the file (2000)" },
+	[OPT_PASSES] = { "passes", 'p', "N", "passes over the samples, after one that warms up (20)" },
+	[OPT_SAMPLES] = { "samples", 'n', "N",
+			  "samples to take, from all over the file (up to 128): so few\n"
+			  "that their stacks stay in the processor's cache, as the\n"
+			  "stack of a task does that was just interrupted" },
 	[OPT_JSON] = { "json", 0, NULL, "one JSON object a line on stdout" },
 	{ 0 },
 };
@@ -47,6 +49,8 @@ struct sample {
 struct bench {
 	u64 passes;
 	u64 max;
+	u64 met;
+	u64 stride;
 	bool json;
 	struct pager *pager;
 	struct modules *modules;
@@ -54,7 +58,6 @@ struct bench {
 	struct check_run_oracle *oracles;
 	struct sample *sample;
 	u32 nr;
-	u64 bytes;
 	u64 frames;
 	u64 failed;
 	struct ehu_row_cache cache;
@@ -103,15 +106,39 @@ static bool compare(struct bench *b, struct sample *s)
 	return result.outcome == COMPARE_EQUAL && !result.cut;
 }
 
+static void drop(struct sample *s)
+{
+	task_maps_put(s->maps);
+	free(s->record);
+}
+
+/* Full: every second one goes, and of those that come only every second one is taken. */
+static void thin_out(struct bench *b)
+{
+	u32 k, to = 0;
+
+	for (k = 0; k < b->nr; k++) {
+		if (k & 1)
+			drop(&b->sample[k]);
+		else
+			b->sample[to++] = b->sample[k];
+	}
+	b->nr = to;
+	b->stride *= 2;
+}
+
 static int keep(struct bench *b, const struct perf_event_rec *rec, struct perf_decode *decode)
 {
-	struct sample *s = &b->sample[b->nr];
 	struct task *task = task_get(b->tasks, rec->pid);
 	struct perf_event_rec own;
+	struct sample *s;
 	const char *why;
 
-	if (!task || b->nr >= b->max || b->bytes > MAX_BYTES)
+	if (!task || b->met++ % b->stride)
 		return 0;
+	if (b->nr == b->max)
+		thin_out(b);
+	s = &b->sample[b->nr];
 	memset(s, 0, sizeof(*s));
 	s->record = malloc(rec->raw_size);
 	if (!s->record)
@@ -119,24 +146,22 @@ static int keep(struct bench *b, const struct perf_event_rec *rec, struct perf_d
 	memcpy(s->record, rec->raw, rec->raw_size);
 	/* Decoded again where it stays; this uses up @rec. */
 	if (perf_decode_record(decode, s->record, rec->raw_size, rec->pos, &own, &why) <= 0)
-		goto drop;
+		goto forget;
 	replay_init(&s->replay, b->pager);
 	if (replay_sample(&s->replay, task, &own) != REPLAY_TESTABLE)
-		goto drop;
+		goto forget;
 	/* In the file's order the stack is bytes of the record: they must be ours. */
 	if ((const char *)s->replay.stack < (const char *)s->record ||
 	    (const char *)s->replay.stack >= (const char *)s->record + own.raw_size)
-		goto drop;
+		goto forget;
 	s->maps = task_maps_hold(s->replay.maps);
 	if (!compare(b, s)) {
 		task_maps_put(s->maps);
-		goto drop;
+		goto forget;
 	}
-	b->bytes += own.raw_size;
-	b->frames += s->frames;
 	b->nr++;
 	return 0;
-drop:
+forget:
 	free(s->record);
 	return 0;
 }
@@ -168,6 +193,8 @@ static int load(struct bench *b, struct perf_data *pd)
 		if (rc == -ENOMEM)
 			break;
 	}
+	for (u32 k = 0; k < b->nr; k++)
+		b->frames += b->sample[k].frames;
 	perf_order_free(order);
 	return rc < 0 ? -1 : 0;
 }
@@ -236,7 +263,7 @@ static void measure(struct bench *b, const char *name)
 		ns[CACHED] = pass_ours(b, true);
 		ns[PLAIN] = pass_ours(b, false);
 		ns[LIBDW] = pass_libdw(b);
-		if (!b->json)
+		if (!b->json && k < 5)
 			printf("  %s %-2" PRIu64 " %7.1f  %14.1f  %8.1f  %7.1f\n", k ? "pass" : "warm", k,
 			       per(ns[CACHED], b->frames), per(ns[PLAIN], b->frames),
 			       per(ns[LIBDW], b->frames), per(ns[LIBDW], ns[CACHED]));
@@ -266,10 +293,8 @@ static void unload(struct bench *b)
 {
 	u32 k;
 
-	for (k = 0; b->sample && k < b->nr; k++) {
-		task_maps_put(b->sample[k].maps);
-		free(b->sample[k].record);
-	}
+	for (k = 0; b->sample && k < b->nr; k++)
+		drop(&b->sample[k]);
 	free(b->sample);
 	check_run_oracle_free(b->oracles);
 	if (b->tasks)
@@ -288,7 +313,7 @@ static int on_option(int idx, const char *value, void *arg)
 	case OPT_PASSES:
 		return cli_number(&cli, idx, value, 1, 1000, &b->passes);
 	case OPT_SAMPLES:
-		return cli_number(&cli, idx, value, 1, MAX_SAMPLES, &b->max);
+		return cli_number(&cli, idx, value, 2, MAX_SAMPLES, &b->max);
 	case OPT_JSON:
 		b->json = true;
 		return 0;
@@ -298,7 +323,7 @@ static int on_option(int idx, const char *value, void *arg)
 
 int main(int argc, char **argv)
 {
-	static struct bench b = { .passes = 5, .max = 2000 };
+	static struct bench b = { .passes = 20, .max = 128, .stride = 1 };
 	int first = cli_parse(&cli, argc, argv, on_option, &b), result = CLI_STATUS_OK;
 	struct perf_error err;
 	struct perf_data *pd;
