@@ -105,16 +105,21 @@ static int drain(struct capture *c)
 
 /*
  * Signals are read, not handled: nothing of ours runs in signal context. The target gets the
- * mask that was there before.
+ * mask that was there before. What our caller had us ignore (nohup, a shell's background job)
+ * stays ignored.
  */
 static int catch_signals(struct capture *c)
 {
+	static const int interrupts[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction old;
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGCHLD);
+	for (u32 i = 0; i < EHF_ARRAY_SIZE(interrupts); i++) {
+		if (!sigaction(interrupts[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaddset(&mask, interrupts[i]);
+	}
 	if (sigprocmask(SIG_BLOCK, &mask, &c->old_mask))
 		return -errno;
 	c->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -341,10 +346,10 @@ static enum perf_capture_end capture_command(struct capture *c, char *const argv
  * @result: figures, filled as far as it came
  * @err: why it failed, also when the command cannot be executed: then in the shell's words
  *
- * Follows all threads and child processes. Ends when the command itself ends; SIGINT and
- * SIGTERM end it too (the command gets a second to end by itself, then SIGTERM), and what was
+ * Follows all threads and child processes. Ends when the command itself ends; SIGINT,
+ * SIGTERM and SIGHUP end it too (the command gets a second to end by itself, then SIGTERM), and what was
  * captured stays. Signals are blocked for the calling thread meanwhile: a program with several
- * threads must block SIGINT, SIGTERM and SIGCHLD in the others.
+ * threads must block these and SIGCHLD in the others.
  *
  * Return: how it ended.
  */
@@ -493,7 +498,7 @@ static enum perf_capture_end capture_attach(struct capture *c, const pid_t *pids
  * @err: why it failed
  *
  * All threads are sampled, and those and the child processes that they start from then on.
- * Ends when all of @pids have ended, at SIGINT or SIGTERM, or when the time is up; the
+ * Ends when all of @pids have ended, at one of those signals, or when the time is up; the
  * processes are not disturbed.
  *
  * Return: how it ended.

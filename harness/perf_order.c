@@ -14,12 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Most of a sample is stack area that the kernel did not fill: bytes [gap, gap + gap_size) of
+ * the record are not kept.
+ */
 struct item {
 	u64 time;
 	u64 seq;	/* keeps records of one time in their order */
 	u64 pos;
-	size_t size;
-	_Alignas(8) u8 raw[];
+	u32 size;	/* of the record */
+	u32 gap;
+	u32 gap_size;
+	u8 raw[];
 };
 
 struct perf_order {
@@ -35,8 +41,8 @@ struct perf_order {
 	u64 last;		/* time of the item that left last */
 	bool finished;
 	int result;		/* how the file ended, for perf_order_next() */
-	struct item *out;	/* what the caller looks at */
 	struct perf_order_stats stats;
+	_Alignas(8) u8 out[PERF_ABI_MAX_RECORD];	/* what the caller looks at */
 };
 
 /**
@@ -64,7 +70,6 @@ void perf_order_free(struct perf_order *q)
 		return;
 	while (q->nr)
 		free(q->heap[--q->nr]);
-	free(q->out);
 	free(q->heap);
 	free(q);
 }
@@ -105,21 +110,37 @@ static void sift_down(struct perf_order *q)
 	q->heap[i] = item;
 }
 
-static struct item *take_oldest(struct perf_order *q)
+static size_t bytes_of(const struct item *item)
+{
+	return sizeof(*item) + item->size - item->gap_size;
+}
+
+/* The oldest record is put together in q->out; returns its size. */
+static size_t take_oldest(struct perf_order *q, u64 *time, u64 *pos)
 {
 	struct item *item = q->heap[0];
+	u32 end = item->gap + item->gap_size;
+	size_t size = item->size;
+
+	memcpy(q->out, item->raw, item->gap);
+	memset(q->out + item->gap, 0, item->gap_size);
+	memcpy(q->out + end, item->raw + item->gap, size - end);
+	*time = item->time;
+	*pos = item->pos;
 
 	q->heap[0] = q->heap[--q->nr];
 	if (q->nr)
 		sift_down(q);
-	q->bytes -= sizeof(*item) + item->size;
-	return item;
+	q->bytes -= bytes_of(item);
+	free(item);
+	return size;
 }
 
 /**
  * perf_order_push() - take a record in
  * @q: queue
- * @rec: decoded record; its bytes are copied
+ * @rec: decoded record; its bytes are copied, but for those of a stack area beyond dyn_size,
+ *	which come out as 0
  *
  * A record without a time (perf's own description of running processes has 0) may leave at
  * once: those come before all others, in their order.
@@ -128,8 +149,16 @@ static struct item *take_oldest(struct perf_order *q)
  */
 int perf_order_push(struct perf_order *q, const struct perf_event_rec *rec)
 {
-	struct item *item = malloc(sizeof(*item) + rec->raw_size);
+	const u8 *raw = rec->raw;
+	struct item *item;
+	u32 gap = rec->raw_size;
+	u32 gap_size = 0;
 
+	if (rec->type == PERF_RECORD_SAMPLE && rec->sample.stack_size > rec->sample.dyn_size) {
+		gap = (u32)(rec->sample.stack - raw) + rec->sample.dyn_size;
+		gap_size = rec->sample.stack_size - rec->sample.dyn_size;
+	}
+	item = malloc(sizeof(*item) + rec->raw_size - gap_size);
 	if (!item)
 		return -ENOMEM;
 	if (q->nr == q->room) {
@@ -147,11 +176,14 @@ int perf_order_push(struct perf_order *q, const struct perf_event_rec *rec)
 	item->seq = q->seq++;
 	item->pos = rec->pos;
 	item->size = rec->raw_size;
-	memcpy(item->raw, rec->raw, rec->raw_size);
+	item->gap = gap;
+	item->gap_size = gap_size;
+	memcpy(item->raw, raw, gap);
+	memcpy(item->raw + gap, raw + gap + gap_size, rec->raw_size - gap - gap_size);
 
 	if (item->time > q->newest)
 		q->newest = item->time;
-	q->bytes += sizeof(*item) + item->size;
+	q->bytes += bytes_of(item);
 	q->heap[q->nr++] = item;
 	sift_up(q, q->nr - 1);
 	q->stats.pushed++;
@@ -193,18 +225,20 @@ int perf_order_pop(struct perf_order *q, struct perf_decode *d, struct perf_even
 
 	while (q->nr) {
 		bool due = q->finished || q->heap[0]->time <= q->due;
+		size_t size;
+		u64 time;
+		u64 pos;
 
 		if (!due && q->bytes <= q->max_bytes)
 			return 0;
 		q->stats.early += !due;
-		free(q->out);
-		q->out = take_oldest(q);
-		if (q->out->time && q->out->time < q->last)
+		size = take_oldest(q, &time, &pos);
+		if (time && time < q->last)
 			q->stats.late++;
-		else if (q->out->time)
-			q->last = q->out->time;
+		else if (time)
+			q->last = time;
 		/* It was decoded before it was pushed, so it decodes now. */
-		if (perf_decode_record(d, q->out->raw, q->out->size, q->out->pos, out, &why) > 0)
+		if (perf_decode_record(d, q->out, size, pos, out, &why) > 0)
 			return 1;
 	}
 	return 0;

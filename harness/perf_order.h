@@ -5,8 +5,8 @@
 
 #include "harness/perf_data.h"
 
-/* Enough for a second of 997 Hz with 16 KiB of stack on four CPUs. */
-#define PERF_ORDER_BYTES	(64u << 20)
+/* Enough for two rounds of the default rings of 16 CPUs, even if all stacks are full. */
+#define PERF_ORDER_BYTES	(128u << 20)
 
 /**
  * struct perf_order_stats - how well ordering worked

@@ -117,16 +117,22 @@ int perf_target_start(struct perf_target *t)
 /**
  * perf_target_reap() - look whether the command has ended
  * @t: child
- * @wait_status: as from waitpid(), when it has
+ * @wait_status: as from waitpid(), when it has; 0 where the system threw it away
  *
  * Return: true if it has ended.
  */
 bool perf_target_reap(struct perf_target *t, int *wait_status)
 {
+	pid_t rc;
+
 	if (!t->pid)
 		return true;
-	if (waitpid(t->pid, wait_status, WNOHANG) != t->pid)
+	rc = waitpid(t->pid, wait_status, WNOHANG);
+	if (!rc || (rc < 0 && errno != ECHILD))
 		return false;
+	/* Who was started with SIGCHLD ignored has no child left to ask. */
+	if (rc < 0)
+		*wait_status = 0;
 	t->pid = 0;
 	return true;
 }

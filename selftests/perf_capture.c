@@ -204,6 +204,7 @@ static void interrupt_later(int signo)
 {
 	pid_t parent = getpid();
 
+	signal(signo, SIG_DFL);		/* whatever runs the tests may have it ignored */
 	if (fork() == 0) {
 		usleep(300000);
 		kill(parent, signo);
@@ -231,6 +232,22 @@ TEST_F(capture, a_command_that_ignores_sigterm_is_left_alone)
 	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "trap '' TERM; sleep 0.1; exec sleep 5"));
 	EXPECT_EQ(SIGTERM, self->result.signal);
 	EXPECT_FALSE(self->result.exited);
+}
+
+TEST_F(capture, an_ignored_interrupt_stays_ignored)
+{
+	pid_t parent = getpid();
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN);	/* and the command's status is nobody's */
+	if (fork() == 0) {
+		usleep(100000);
+		kill(parent, SIGINT);
+		_exit(0);
+	}
+	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "sleep 0.4"));
+	EXPECT_EQ(0, self->result.signal);
+	EXPECT_TRUE(self->result.exited);
 }
 
 TEST_F(capture, time_is_up)

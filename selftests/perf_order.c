@@ -165,4 +165,43 @@ TEST_F(order, a_cut_file_yields_all_before_the_error)
 	EXPECT_EQ(-1, perf_order_next(self->q, self->pd, &r));
 }
 
+/* Of a stack area only what the kernel filled is kept; the fields behind it are. */
+TEST_F(order, stacks_are_kept_as_far_as_they_go)
+{
+	static const struct pb_attr with_stack = {
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT,
+		.stack_user = 4096,
+	};
+	struct pb *b = &self->b;
+	struct perf_event_rec r;
+	u64 weight;
+
+	pb_init(b, false, true);
+	pb_attr(b, &with_stack);
+	for (u32 i = 0; i < 3; i++) {
+		pb_rec(b, PERF_RECORD_SAMPLE, 0);
+		pb_u64(b, 1);
+		pb_u64(b, 1);
+		pb_u64(b, 10 - i);
+		pb_u64(b, 4096);
+		pb_fill(b, (u8)(0xa0 + i), 4096);
+		pb_u64(b, i * 2048);
+		pb_u64(b, 77);
+		pb_end(b);
+	}
+	start(self, b->len, 1 << 20);
+	for (u32 i = 3; i-- > 0;) {
+		ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r));
+		EXPECT_EQ(10 - i, r.time);
+		EXPECT_EQ(4096, r.sample.stack_size);
+		ASSERT_EQ(i * 2048, r.sample.dyn_size);
+		for (u32 k = 0; k < 4096; k++)
+			ASSERT_EQ(k < i * 2048 ? 0xa0 + i : 0, r.sample.stack[k]);
+		memcpy(&weight, (const u8 *)r.raw + r.raw_size - 8, 8);
+		EXPECT_EQ(77, weight);
+	}
+	EXPECT_GT(8192, perf_order_stats(self->q)->most_bytes);
+}
+
 TEST_HARNESS_MAIN

@@ -28,15 +28,15 @@ FIXTURE_VARIANT(real)
 	bool no_report;		/* perf 6.1: "failed to decompress", while perf script can */
 };
 
-FIXTURE_VARIANT_ADD(real, file) { "-e cpu-clock", false, false };
-FIXTURE_VARIANT_ADD(real, file_through_pipe) { "-e cpu-clock", false, true };
-FIXTURE_VARIANT_ADD(real, zstd) { "-z -e cpu-clock", false, false };
-FIXTURE_VARIANT_ADD(real, zstd_hard) { "-z=22 -e cpu-clock", false, false };
-FIXTURE_VARIANT_ADD(real, two_events) { "-e cpu-clock,page-faults", false, false };
-FIXTURE_VARIANT_ADD(real, build_ids) { "--buildid-mmap -e cpu-clock", false, false };
-FIXTURE_VARIANT_ADD(real, branch_of_pipe) { "-e cpu-clock", true, true };
+FIXTURE_VARIANT_ADD(real, file) { "-e cpu-clock", false, false, false };
+FIXTURE_VARIANT_ADD(real, file_through_pipe) { "-e cpu-clock", false, true, false };
+FIXTURE_VARIANT_ADD(real, zstd) { "-z -e cpu-clock", false, false, false };
+FIXTURE_VARIANT_ADD(real, zstd_hard) { "-z=22 -e cpu-clock", false, false, false };
+FIXTURE_VARIANT_ADD(real, two_events) { "-e cpu-clock,page-faults", false, false, false };
+FIXTURE_VARIANT_ADD(real, build_ids) { "--buildid-mmap -e cpu-clock", false, false, false };
+FIXTURE_VARIANT_ADD(real, branch_of_pipe) { "-e cpu-clock", true, true, false };
 FIXTURE_VARIANT_ADD(real, zstd_pipe) { "-z -e cpu-clock,page-faults", true, true, true };
-FIXTURE_VARIANT_ADD(real, saved_pipe) { "-e cpu-clock", true, false };
+FIXTURE_VARIANT_ADD(real, saved_pipe) { "-e cpu-clock", true, false, false };
 
 static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
