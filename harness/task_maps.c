@@ -393,11 +393,11 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 			(*maps)->arch = m->arch;
 		at = task_range_at(*maps, map->addr);
 		/* Ours is the vDSO of our own word size. */
-		if ((*maps)->arch == m->arch || !m->memory)
+		if ((*maps)->arch == m->arch || !m->memory) {
 			seg = module_segment(m, map, at && at->module == m ? at->place : NULL,
 					     &bias);
-		if (!seg)
-			m->no_segment++;
+			m->no_segment += !seg;
+		}
 	}
 	if (seg) {
 		pl = module_place_get(m, bias);
