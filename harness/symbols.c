@@ -500,7 +500,6 @@ static void add_places(struct symbols_module *mod, u64 addr, struct symbols_answ
 			.line = level[i].line, .column = level[i].column,
 		};
 	}
-	s->stats.with_line += a->place[0].file != NULL;
 }
 
 /* "f" and "f.cold.1", "f@@V1": the compiler's and linker's additions to one name. */
@@ -531,6 +530,19 @@ static bool disagrees(const struct symbols_module *mod, const struct symbols_nam
 	return true;
 }
 
+/*
+ * Local functions of C++ may have no linkage name in DWARF, just "twice": the symbol's is that
+ * of the same function, and says more.
+ */
+static void name_by_symbol(struct symbols_answer *a)
+{
+	struct symbols_place *last = a->nr_places ? &a->place[a->nr_places - 1] : NULL;
+
+	if (last && last->raw && strncmp(last->raw, "_Z", 2) && strncmp(last->raw, "_R", 2) &&
+	    (!strncmp(a->raw, "_Z", 2) || !strncmp(a->raw, "_R", 2)))
+		last->name = a->name;
+}
+
 static struct symbols_answer *answer(struct symbols_module *mod, u64 addr, bool activation)
 {
 	u64 lookup = activation || !addr ? addr : addr - 1;
@@ -559,6 +571,8 @@ static struct symbols_answer *answer(struct symbols_module *mod, u64 addr, bool 
 	a->offset = addr - name->addr;
 	/* A guess is no evidence against DWARF. */
 	a->disagrees = !a->guess && disagrees(mod, name, a);
+	if (!a->guess && !a->disagrees && a->table != SYMBOLS_TABLE_PLT)
+		name_by_symbol(a);
 	return a;
 }
 
@@ -636,6 +650,7 @@ const struct symbols_answer *symbols_lookup(struct symbols_module *mod, u64 addr
 	s->stats.lookups++;
 	s->stats.by_table[a->table]++;
 	s->stats.guesses += a->guess;
+	s->stats.with_line += a->nr_places && a->place[0].file;
 	s->stats.disagreements += a->disagrees;
 	return a;
 }

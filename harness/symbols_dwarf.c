@@ -188,14 +188,27 @@ static u32 visit(struct symbols_dwarf *d, struct unit *u, Dwarf_Die *die, u32 pa
 	return parent;
 }
 
+/* Steps that a walk through a unit can need: an entry has at least one byte of .debug_info. */
+static u64 max_steps(const struct symbols_dwarf *d, const struct unit *u)
+{
+	Dwarf *dw = dwarf_cu_getdwarf(u->die.cu);
+	size_t size = 0;
+
+	if (!dw || dw == d->dw)
+		return d->info_size;
+	/* A .dwo file, seldom compressed: its size is bound enough. */
+	elf_rawfile(dwarf_getelf(dw), &size);
+	return 16 * (u64)size;
+}
+
 /*
- * All scopes with code of a unit, depth first. Each step is paid for by at least one byte of
- * .debug_info, so that entries whose sibling links go in circles end as well.
+ * All scopes with code of a unit, depth first, in bounded steps: entries whose sibling links go
+ * in circles end as well.
  */
 static void load_unit(struct symbols_dwarf *d, struct unit *u)
 {
 	struct { Dwarf_Die die; u32 parent; } *level;
-	u64 left = d->info_size;
+	u64 left = max_steps(d, u);
 	int depth = 0;
 
 	if (u->loaded)

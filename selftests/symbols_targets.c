@@ -56,7 +56,8 @@ static const char cxx_source[] =
 	"int operator+(const std::string &s, struct odd *) { return (int)s.size(); }\n"
 	"int main(int argc, char **argv)\n"
 	"{\n"
-	"	std::vector<int> v(argv, argv + 0);\n"
+	"	std::vector<int> v;\n"
+	"	(void)argv;\n"
 	"	for (int i = 0; i < argc; i++) v.push_back(i);\n"
 	"	return outer::work(v) + (std::string(argv[0]) + (struct odd *)0);\n"
 	"}\n";
@@ -79,18 +80,18 @@ static void ours(struct symbols_module *mod, u64 addr, char *text)
 }
 
 /* The next answer of addr2line -a -f -i -C: pairs of lines up to the next address. */
-static bool theirs(FILE *f, char *line, size_t size, char *text)
+static bool theirs(FILE *f, char line[MAX_TEXT], char *text)
 {
-	char name[4096];
+	static char name[MAX_TEXT];
 	size_t used = 0;
 
 	*text = '\0';
-	while (fgets(line, (int)size, f) && strncmp(line, "0x", 2)) {
+	while (fgets(line, MAX_TEXT, f) && strncmp(line, "0x", 2)) {
 		char *end;
 
 		line[strcspn(line, "\n")] = '\0';
-		snprintf(name, sizeof(name), "%s", line);
-		if (!fgets(line, (int)size, f))
+		strcpy(name, line);
+		if (!fgets(line, MAX_TEXT, f))
 			return false;
 		end = strstr(line, " (discriminator");
 		line[end ? (size_t)(end - line) : strcspn(line, "\n")] = '\0';
@@ -104,7 +105,7 @@ static bool theirs(FILE *f, char *line, size_t size, char *text)
 
 /* Compare all addresses of @reference's functions that match @pattern. Returns how many. */
 static int compare_all(struct symbols_module *mod, const char *reference, const char *pattern,
-		       int *with_inlines)
+		       const char *tool, int *with_inlines)
 {
 	static char line[MAX_TEXT], want[MAX_TEXT], got[MAX_TEXT];
 	unsigned long long addr;
@@ -115,13 +116,13 @@ static int compare_all(struct symbols_module *mod, const char *reference, const 
 	if (!build_try("nm -S --defined-only %s | awk '$3 ~ /[tTwW]/ && $4 ~ /%s/ { print $1, $2 }' | "
 		       "while read a s; do i=0; while [ $i -lt $((0x$s)) ]; do "
 		       "printf '%%x\\n' $((0x$a + i)); i=$((i + 1)); done; done > addrs && "
-		       "addr2line -a -f -i -C -e %s < addrs > answers", reference, pattern, reference))
+		       "%s -a -f -i -C -e %s < addrs > answers", reference, pattern, tool, reference))
 		return 0;
 	addrs = fopen(build_path("addrs"), "r");
 	f = fopen(build_path("answers"), "r");
 	if (!addrs || !f || !fgets(line, sizeof(line), f))
 		return 0;
-	while (fscanf(addrs, "%llx", &addr) == 1 && theirs(f, line, sizeof(line), want)) {
+	while (fscanf(addrs, "%llx", &addr) == 1 && theirs(f, line, want)) {
 		ours(mod, addr, got);
 		nr++;
 		*with_inlines += strchr(got, '\n') && strchr(strchr(got, '\n') + 1, '\n');
@@ -146,6 +147,7 @@ FIXTURE(target)
 FIXTURE_VARIANT(target)
 {
 	const char *build;
+	const char *tool;
 	bool cxx;
 	int debug_files;
 };
@@ -159,8 +161,9 @@ FIXTURE_VARIANT_ADD(target, c) { .build = C_FULL "cp full prog" };
 FIXTURE_VARIANT_ADD(target, cxx) {
 	.build = "$CXX -O2 -g -o full prog.cc && cp full prog", .cxx = true
 };
+/* binutils 2.40 shows no inline chains for what clang 14 writes. */
 FIXTURE_VARIANT_ADD(target, clang_without_aranges) {
-	.build = "clang -O2 -g -DMAIN -o full prog.c && cp full prog"
+	.build = "clang -O2 -g -DMAIN -o full prog.c && cp full prog", .tool = "llvm-addr2line"
 };
 FIXTURE_VARIANT_ADD(target, dwarf_4) {
 	.build = "$CC -O2 -gdwarf-4 -DMAIN -o full prog.c && cp full prog"
@@ -182,7 +185,11 @@ FIXTURE_VARIANT_ADD(target, zdebug) {
 	.build = C_FULL "objcopy --compress-debug-sections=zlib-gnu full prog"
 };
 FIXTURE_VARIANT_ADD(target, split_dwarf) {
-	.build = "$CC -O2 -g -DMAIN -o full prog.c && $CC -O2 -g -gsplit-dwarf -DMAIN -o prog prog.c"
+	.build = C_FULL "$CC -O2 -g -gsplit-dwarf -DMAIN -o prog prog.c"
+};
+FIXTURE_VARIANT_ADD(target, split_dwarf_4) {
+	.build = "$CC -O2 -gdwarf-4 -DMAIN -o full prog.c && "
+		 "$CC -O2 -gdwarf-4 -gsplit-dwarf -DMAIN -o prog prog.c"
 };
 FIXTURE_VARIANT_ADD(target, debuglink) {
 	.build = C_FULL STRIP "objcopy --add-gnu-debuglink=prog.debug prog", .debug_files = 1
@@ -243,7 +250,7 @@ TEST_F_TIMEOUT(target, as_addr2line, 60)
 
 	EXPECT_EQ(0, stats->tables);
 	nr = compare_all(self->mod, "full", variant->cxx ? "^(_ZN|main)" : "^(local|target_|main$)",
-			 &inlines);
+			 variant->tool ? variant->tool : "addr2line", &inlines);
 	TH_LOG("%d addresses, %d in inlined code", nr, inlines);
 	EXPECT_GT(nr, 80);
 	EXPECT_GT(inlines, nr / 10);
@@ -440,8 +447,6 @@ TEST_F(broken, deleted_but_mapped)
 	key = (struct symbols_key){ .path = path, .pid = getpid(), .map_start = start,
 				    .map_end = end };
 	mod = symbols_module(s, &key);
-	if (symbols_module_state(mod, &why) == SYMBOLS_MISSING)
-		SKIP(return, "/proc/PID/map_files cannot be used here");
 	EXPECT_EQ(SYMBOLS_DELETED, symbols_module_state(mod, &why));
 	EXPECT_STREQ("local", symbols_lookup(mod, addr, true)->name);
 	symbols_free(s);
@@ -461,7 +466,8 @@ TEST_TIMEOUT(dwz, 60)
 	BUILD("for i in full two; do $CC -O2 -g -DMAIN -Wl,--build-id=sha1 -o $i prog.c || exit; done; "
 	      "cp full prog && dwz -m common prog two");
 	key.path = build_path("prog");
-	EXPECT_GT(compare_all(symbols_module(s, &key), "full", "^(local|target_)", &inlines), 80);
+	EXPECT_GT(compare_all(symbols_module(s, &key), "full", "^(local|target_)", "addr2line",
+			      &inlines), 80);
 	symbols_free(s);
 	/* Without the common file: names that are in it are missing, nothing is made up. */
 	s = symbols_new(&opts);
