@@ -88,8 +88,9 @@ static void read_relocations(struct slots *s, Elf *elf, Elf_Scn *scn, const GElf
 }
 
 /*
- * An entry of a linker's making: [endbr64] [bnd] jmp *slot(%rip), anything after it. The jump is
- * looked for at those places only: bytes that look like one further on may be an operand.
+ * An entry of a linker's making: [endbr64] [mov $number,%r11d] [bnd] jmp *slot(%rip), anything
+ * after it; the mov is mold's. The jump is looked for at those places only: bytes that look like
+ * one further on may be an operand.
  */
 static bool entry_slot(const u8 *p, u64 len, u64 addr, u64 *slot)
 {
@@ -99,6 +100,8 @@ static bool entry_slot(const u8 *p, u64 len, u64 addr, u64 *slot)
 
 	if (len >= sizeof(endbr64) && !memcmp(p, endbr64, sizeof(endbr64)))
 		at = sizeof(endbr64);
+	if (len - at >= 6 && p[at] == 0x41 && p[at + 1] == 0xbb)
+		at += 6;
 	if (at < len && p[at] == 0xf2)
 		at++;
 	if (len - at < 6 || p[at] != 0xff || p[at + 1] != 0x25)

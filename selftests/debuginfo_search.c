@@ -395,8 +395,9 @@ static void other_namespace(struct debuginfo_file **main, bool chrooted, bool no
 	/* A process that is gone has no root: the host's file is then refused by its build-id. */
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	if (!chrooted)		/* else the open file's own folder is on the host as well */
+	if (!chrooted) {	/* else the open file's own folder is on the host as well */
 		EXPECT_STREQ("", found_at(di, *main, DEBUGINFO_INFO));
+	}
 	debuginfo_close(host);
 	debuginfo_free(di);
 }
