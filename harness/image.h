@@ -78,11 +78,13 @@ struct image_mem {
  * struct image_symbol - a named address
  * @addr: ELF virtual address
  * @size: bytes; 0 where the file does not say
+ * @end: one past the last address that may be its: where its section ends if @size is 0
  * @name: in the file's string table; valid as long as the image
  */
 struct image_symbol {
 	u64 addr;
 	u64 size;
+	u64 end;
 	const char *name;
 };
 

@@ -28,6 +28,19 @@ static bool names_code(const GElf_Sym *sym)
 	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
+static u64 symbol_end(const struct image *img, const GElf_Sym *sym)
+{
+	Elf_Scn *scn;
+	GElf_Shdr sh;
+
+	if (sym->st_size)
+		return sym->st_size <= ~sym->st_value ? sym->st_value + sym->st_size : ~0ULL;
+	scn = elf_getscn(img->elf, sym->st_shndx);
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_size > ~sh.sh_addr)
+		return sym->st_value;
+	return sh.sh_addr + sh.sh_size;
+}
+
 static void read_table(struct image *img, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -54,6 +67,7 @@ static void read_table(struct image *img, Elf_Scn *scn, const GElf_Shdr *sh)
 			continue;
 		img->sym[img->nr_syms++] = (struct image_symbol){
 			.addr = sym.st_value, .size = sym.st_size, .name = name,
+			.end = symbol_end(img, &sym),
 		};
 	}
 }
@@ -84,7 +98,7 @@ static void load(struct image *img)
  * @img: the image
  * @addr: ELF virtual address
  *
- * A symbol without a size is taken to reach to the next one.
+ * A symbol without a size is taken to reach to the next one, or to its section's end.
  *
  * Return: the symbol, NULL where none covers it; valid as long as the image.
  */
@@ -106,7 +120,7 @@ const struct image_symbol *image_symbol_at(struct image *img, u64 addr)
 	for (size_t tries = 0; low && tries < 16; tries++) {
 		const struct image_symbol *s = &img->sym[--low];
 
-		if (addr - s->addr < s->size || (!s->size && !tries)) {
+		if (addr < s->end && (s->size || !tries)) {
 			while (low && img->sym[low - 1].addr == s->addr &&
 			       img->sym[low - 1].size == s->size)
 				s = &img->sym[--low];
