@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""For the tests that sample programs: run ehunwind-check, look at its summary, print TAP.
+
+A test file calls ok() for each thing it asks for, skip() where it cannot ask, and end() last.
+"""
+import fcntl
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(os.environ.get('EHU_BUILD', os.path.join(HERE, '../build')))
+SCALE = int(os.environ.get('EHU_TIMEOUT_SCALE', '1'))
+CHECK = os.path.join(BUILD, 'ehunwind-check')
+TARGETS = os.path.join(BUILD, 'targets')
+OUTCOMES = ('untestable', 'equal', 'ours_shorter', 'ours_longer', 'different', 'neither')
+
+_state = {'nr': 0, 'failed': 0}
+
+
+def ok(name, good, said=''):
+    """One line of TAP; what a failed one has to say goes to stderr."""
+    _state['nr'] += 1
+    print('%sok %d %s' % ('' if good else 'not ', _state['nr'], name), flush=True)
+    if not good:
+        _state['failed'] = 1
+        for line in str(said).splitlines()[-40:]:
+            print('# %s:%s: %s' % (os.path.basename(sys.argv[0]), name, line), file=sys.stderr)
+    return good
+
+
+def skip(name, why):
+    _state['nr'] += 1
+    print('ok %d %s # SKIP %s' % (_state['nr'], name, why), flush=True)
+
+
+def end():
+    print('1..%d' % _state['nr'])
+    sys.exit(_state['failed'] or not _state['nr'])
+
+
+def targets():
+    """Builds the programs to sample, once for all tests that need them; their folder."""
+    os.makedirs(BUILD, exist_ok=True)
+    source = os.path.join(HERE, 'targets')
+    with open(os.path.join(BUILD, 'targets.lock'), 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        newest = max(os.path.getmtime(os.path.join(source, f)) for f in os.listdir(source))
+        stamp = os.path.join(TARGETS, 'stamp')
+        if not os.path.exists(stamp) or os.path.getmtime(stamp) < newest:
+            subprocess.run([os.path.join(source, 'build'), TARGETS], check=True,
+                           stdout=sys.stderr)
+            with open(stamp, 'w'):
+                pass
+    return TARGETS
+
+
+class Run:
+    """A run of a tool: status, output, and where it was JSON its objects."""
+
+    def __init__(self, args, timeout=20, **how):
+        how.setdefault('stdin', subprocess.DEVNULL)
+        try:
+            p = subprocess.run([str(a) for a in args], capture_output=True,
+                               timeout=timeout * SCALE, **how)
+            self.status, self.out = p.returncode, p.stdout.decode(errors='replace')
+            self.err = p.stderr.decode(errors='replace')
+        except subprocess.TimeoutExpired as e:
+            self.status, self.out, self.err = -1000, '', 'no end after %d s' % e.timeout
+        self.objects = []
+        self.bad_json = None
+        if '--json' in args:
+            for line in self.out.splitlines():
+                try:
+                    self.objects.append(json.loads(line))
+                except ValueError as e:
+                    self.bad_json = '%s: %s' % (e, line)
+        self.summary = self.objects[-1] if self.objects else {}
+
+    def of_type(self, kind):
+        return [o for o in self.objects if o.get('type') == kind]
+
+    def __str__(self):
+        return 'status %d\n%s\n%s\n%s' % (self.status, self.out[-3000:] if not self.objects else
+                                          json.dumps(self.summary), self.err, self.bad_json or '')
+
+
+def identities(run):
+    """What is wrong with the numbers of a summary: they have to add up. None where they do."""
+    s = run.summary
+    if run.bad_json or s.get('type') != 'trace-summary':
+        return 'no summary: %s' % run
+    traces = run.of_type('trace')
+    if s['samples'] != sum(s[k] for k in OUTCOMES):
+        return 'outcomes do not add up to samples'
+    if s['complete'] + s['partial'] != s['samples'] - s['untestable']:
+        return 'complete and partial do not add up'
+    if sum(s['stops'].values()) != s['samples'] - s['untestable']:
+        return 'stops do not add up'
+    if len(traces) != s['samples']:
+        return '%d traces of %d samples' % (len(traces), s['samples'])
+    if sum(len(t.get('frames', ())) for t in traces) != s['frames']:
+        return 'frames do not add up'
+    if sum(t.get('frames_oracle', 0) for t in traces) != s['frames_oracle']:
+        return 'frames of the oracle do not add up'
+    for k in OUTCOMES:
+        if s[k] != sum(t['outcome'] == k.replace('_', '-') for t in traces):
+            return '%s is not what the traces say' % k
+    return None
+
+
+def agrees(name, run, least=100, partial=None, untestable=0.02):
+    """Does a run agree with libdw, with numbers that add up and enough of them?"""
+    s = run.summary
+    why = identities(run)
+    if not why and run.status:
+        why = 'status %d' % run.status
+    if not why and s['samples'] - s['untestable'] < least:
+        why = 'only %d testable samples' % (s['samples'] - s['untestable'])
+    if not why and s['untestable'] > untestable * s['samples']:
+        why = '%d untestable' % s['untestable']
+    if not why and (s['different'] or s['unexplained']):
+        why = 'different or unexplained'
+    if not why and s['frames'] < 0.999 * s['frames_oracle'] - 30:
+        why = 'frames are missing'
+    if not why and partial is not None and s['partial'] > partial * s['samples']:
+        why = '%d partial' % s['partial']
+    return ok(name, not why, '%s\n%s' % (why, run))
