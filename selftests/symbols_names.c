@@ -446,38 +446,31 @@ TEST_F(names, perf_map)
 	unlink(path);
 }
 
-TEST_F(names, perf_map_that_is_none)
+static void expect_no_map(const char *reason)
 {
 	struct symbols_key key = { .pid = getpid(), .jit = true };
-	char path[64];
+	struct symbols_options opts = { 0 };
+	struct symbols *s = symbols_new(&opts);
 	const char *why;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	EXPECT_EQ(SYMBOLS_MISSING,
-		  symbols_module_state(symbols_module(self->s, &key), &why));
-	EXPECT_STREQ("no perf map", why);
-	BUILD("mkfifo %s", path);
-	key.pid = getpid();
-	{
-		struct symbols_options opts = { 0 };
-		struct symbols *s = symbols_new(&opts);
+	EXPECT_EQ(SYMBOLS_MISSING, symbols_module_state(symbols_module(s, &key), &why));
+	EXPECT_STREQ(reason, why);
+	symbols_free(s);
+}
 
-		EXPECT_EQ(SYMBOLS_MISSING, symbols_module_state(symbols_module(s, &key), &why));
-		EXPECT_STREQ("its perf map cannot be read", why);
-		symbols_free(s);
-	}
+TEST_F(names, perf_map_that_is_none)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	expect_no_map("no perf map");
+	BUILD("mkfifo %s", path);
+	expect_no_map("its perf map cannot be read");
 	unlink(path);
 	if (geteuid())
-		return;
+		return;		/* cannot make a file of somebody else's */
 	BUILD("echo '1000 10 a' > %s && chown 65534 %s", path, path);
-	{
-		struct symbols_options opts = { 0 };
-		struct symbols *s = symbols_new(&opts);
-
-		EXPECT_EQ(SYMBOLS_MISSING, symbols_module_state(symbols_module(s, &key), &why));
-		EXPECT_STREQ("its perf map belongs to somebody else", why);
-		symbols_free(s);
-	}
+	expect_no_map("its perf map belongs to somebody else");
 	unlink(path);
 }
 
