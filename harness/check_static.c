@@ -93,6 +93,40 @@ const char *static_oddity_text(enum static_oddity odd)
 }
 
 /**
+ * static_shape_key() - the JSON key of an expression's shape
+ * @shape: the shape
+ *
+ * Return: a constant string.
+ */
+const char *static_shape_key(enum static_shape shape)
+{
+	static const char *const keys[] = {
+#define X(sym, key, text) [STATIC_SHAPE_##sym] = key,
+		STATIC_SHAPES(X)
+#undef X
+	};
+
+	return keys[shape];
+}
+
+/**
+ * static_shape_text() - what an expression's shape is called
+ * @shape: the shape
+ *
+ * Return: a constant string.
+ */
+const char *static_shape_text(enum static_shape shape)
+{
+	static const char *const texts[] = {
+#define X(sym, key, text) [STATIC_SHAPE_##sym] = text,
+		STATIC_SHAPES(X)
+#undef X
+	};
+
+	return texts[shape];
+}
+
+/**
  * static_total() - the sum over all outcomes
  * @by_outcome: rows or bytes
  *
@@ -126,6 +160,8 @@ void static_result_add(struct static_result *sum, const struct static_result *r)
 		sum->stops[i] += r->stops[i];
 	for (u32 i = 0; i < STATIC_NR_ODDITIES; i++)
 		sum->odd[i] += r->odd[i];
+	for (u32 i = 0; i < STATIC_NR_SHAPES; i++)
+		sum->shapes[i] += r->shapes[i];
 }
 
 static void count(struct check *c, enum static_outcome outcome, u64 bytes)
@@ -158,18 +194,39 @@ static void note_row(struct check *c, enum static_oddity odd, u64 start, u64 end
 	range->end = end;
 }
 
+static void count_shapes(struct check *c, const struct ehf_row *row)
+{
+	static const u8 shape[] = {
+		[EHF_CFA_NONE] = STATIC_SHAPE_OTHER,
+		[EHF_CFA_REG] = STATIC_SHAPE_VALUE,
+		[EHF_CFA_VAL_EXPR] = STATIC_SHAPE_VALUE,
+		[EHF_CFA_AT_REG] = STATIC_SHAPE_LOAD,
+		[EHF_CFA_AT_SUM] = STATIC_SHAPE_SUM,
+		[EHF_CFA_IP_STEP] = STATIC_SHAPE_STEP,
+		[EHF_CFA_STOP] = STATIC_SHAPE_OTHER,
+	};
+
+	if (row->cfa.expr_len) {
+		c->r->shapes[shape[row->cfa.kind]]++;
+		if (row->cfa.expr_len > c->longest_expr)
+			c->longest_expr = row->cfa.expr_len;
+	}
+	for (u32 k = 0; k < EHF_NR_TRACKED; k++) {
+		if (!row->rule[k].expr_len)
+			continue;
+		c->r->shapes[STATIC_SHAPE_FP + k]++;
+		if (row->rule[k].expr_len > c->longest_expr)
+			c->longest_expr = row->rule[k].expr_len;
+	}
+}
+
 /* What CFI alone shows to be wrong or useless in a row. */
 static void look_for_oddities(struct check *c, const struct ehf_row *row)
 {
 	const struct ehf_rule *fp = &row->rule[EHF_FP];
 	u16 sp = c->img->arch->abi.reg_sp;
 
-	if (row->cfa.expr_len > c->longest_expr)
-		c->longest_expr = row->cfa.expr_len;
-	for (u32 k = 0; k < EHF_NR_TRACKED; k++) {
-		if (row->rule[k].expr_len > c->longest_expr)
-			c->longest_expr = row->rule[k].expr_len;
-	}
+	count_shapes(c, row);
 	if (row->stop)
 		return;
 	if (fp->kind == EHF_RULE_STOP)

@@ -51,6 +51,24 @@ enum static_outcome {
 	X(FP_BELOW_SP,	"fp-slot-below-sp",	"rows whose FP slot lies below SP") \
 	X(FP_UNSUPPORTED, "fp-unsupported",	"rows whose rule for FP is not followed")
 
+/*	symbol		key		rows whose rule is written as an expression of this shape */
+#define STATIC_SHAPES(X) \
+	X(VALUE,	"cfa-value",	"CFA reg+off") \
+	X(LOAD,		"cfa-load",	"CFA *(reg+off)+add") \
+	X(SUM,		"cfa-sum",	"CFA *(reg+off+reg2*n)+add") \
+	X(STEP,		"cfa-plt",	"CFA by the pc's low bits (PLT)") \
+	X(OTHER,	"cfa-other",	"CFA by another expression") \
+	X(FP,		"fp",		"FP") \
+	X(RA,		"ra",		"RA") \
+	X(SP,		"sp",		"SP")
+
+enum static_shape {
+#define X(sym, key, text) STATIC_SHAPE_##sym,
+	STATIC_SHAPES(X)
+#undef X
+	STATIC_NR_SHAPES
+};
+
 enum static_oddity {
 #define X(sym, kind, text) STATIC_ODD_##sym,
 	STATIC_ODDITIES(X)
@@ -79,6 +97,7 @@ enum static_oddity {
  * @exec_covered: those that an FDE covers
  * @stops: by reason: rows that we do not give
  * @odd: by kind: how many
+ * @shapes: by shape: rows with such an expression
  */
 struct static_result {
 	enum image_status status;
@@ -91,6 +110,7 @@ struct static_result {
 	u64 exec_covered;
 	u64 stops[EHF_NR_STOPS];
 	u64 odd[STATIC_NR_ODDITIES];
+	u64 shapes[STATIC_NR_SHAPES];
 };
 
 /**
@@ -139,6 +159,8 @@ void check_static(struct image *img, const struct static_fdes *fdes, const struc
 const char *static_outcome_key(enum static_outcome outcome);
 const char *static_oddity_kind(enum static_oddity odd);
 const char *static_oddity_text(enum static_oddity odd);
+const char *static_shape_key(enum static_shape shape);
+const char *static_shape_text(enum static_shape shape);
 void static_result_add(struct static_result *sum, const struct static_result *r);
 u64 static_total(const u64 *by_outcome);
 

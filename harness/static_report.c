@@ -364,6 +364,8 @@ static void put_line(FILE *out, const char *path, const struct static_result *r)
 /* What the line has no column for, and why rows are not given. */
 static void put_counts(FILE *out, const struct static_result *r)
 {
+	unsigned int shapes = 0;
+
 	for (u32 i = STATIC_BOTH_REFUSE; i < STATIC_DIFFERENT; i++) {
 		if (r->rows[i])
 			fprintf(out, "    %s: rows %" PRIu64 ", bytes %" PRIu64 "\n",
@@ -374,6 +376,13 @@ static void put_counts(FILE *out, const struct static_result *r)
 			fprintf(out, "    stop %s (%s): rows %" PRIu64 "\n", ehf_stop_name(i),
 				ehf_class_name(ehf_stop_class(i)), r->stops[i]);
 	}
+	for (u32 i = 0; i < STATIC_NR_SHAPES; i++) {
+		if (r->shapes[i])
+			fprintf(out, "%s%s %" PRIu64, shapes++ ? ", " : "    expressions: ",
+				static_shape_text(i), r->shapes[i]);
+	}
+	if (shapes)
+		fputc('\n', out);
 	if (r->over_limit_in_walk)
 		fprintf(out, "    over the limits of a walk: rows %" PRIu64 "\n",
 			r->over_limit_in_walk);
@@ -420,6 +429,12 @@ void static_report_file(struct static_report *rep, struct image *img,
 		json_begin(&j, rep->out, "static-file");
 		json_text(&j, "file", rep->path);
 		put_result_json(&j, r);
+		json_open(&j, "expressions");
+		for (u32 i = 0; i < STATIC_NR_SHAPES; i++) {
+			if (r->shapes[i])
+				json_number(&j, static_shape_key(i), r->shapes[i]);
+		}
+		json_close(&j);
 		json_end(&j);
 	} else {
 		put_line(rep->out, rep->path, r);
