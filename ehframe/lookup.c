@@ -129,94 +129,99 @@ bool ehf_entry_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 
 	return true;
 }
 
-/*
- * The table that nearly every file has: 4-byte distances from the header, read with the host's
- * own loads. @p holds all of it. The same answer as probe() gives, in a third of the time.
- */
-static u64 search_common(const struct ehf_section *s, const u8 *p, u64 pc, bool big_endian)
-{
-	u64 low = 0, nr = s->nr_fdes;
+/* How much of a table a source is asked to lend once the whole of it was not to be had. */
+#define TABLE_LOAN	65536
 
+/*
+ * Entries [low, low + nr), if the source has them at hand or they fit in one copy. Asked for all
+ * of them once, and again when what is left of the search is small.
+ */
+static const u8 *take_entries(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 low,
+			      u64 nr, u8 *buf, bool *fault)
+{
+	const struct ehf_mem *mem = ctx->mem;
+	const u64 size = s->entry_size;
+	const u64 addr = s->table + low * size;
+	const u64 bytes = nr * size;
+	const u8 *p = ehf_at_hand(&ctx->hand, addr, bytes);
+	u64 avail = 0;
+
+	if (p)
+		return p;
+	if (mem->direct && (nr == s->nr_fdes || (bytes <= TABLE_LOAN && bytes > TABLE_LOAN / 2) ||
+			    (bytes <= EHF_PAGE && bytes > EHF_PAGE / 2))) {
+		ctx->cost->reads++;
+		p = mem->direct(mem, addr, bytes, &avail);
+		if (p && avail >= bytes)
+			return p;
+	}
+	if (bytes > EHF_FETCH)
+		return NULL;
+	*fault = !ehf_read(ctx, addr, buf, (u32)bytes);
+	return *fault ? NULL : buf;
+}
+
+/*
+ * The last entry of [low, low + nr), which @p holds, whose start is not above @pc, without a
+ * branch that depends on the data. The table that nearly every file has, of 4-byte distances
+ * from the header, gets a loop of its own.
+ */
+static u64 search_bytes(const struct ehf_ctx *ctx, const struct ehf_section *s, const u8 *p,
+			u64 low, u64 nr, u64 pc)
+{
+	const struct ehf_abi *abi = ctx->abi;
+	const u64 size = s->entry_size, addr = s->table + low * size;
+	u64 at = 0;
+
+	if (s->table_enc == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && abi->addr_size == 8) {
+		const bool big_endian = abi->big_endian;
+
+		while (nr > 1) {
+			u64 half = nr / 2;
+			u64 v = ehf_number(p + (at + half) * 8, 4, big_endian);
+
+			at += s->hdr + ehf_sign_extend(v, 4) <= pc ? half : 0;
+			nr -= half;
+		}
+		return low + at;
+	}
 	while (nr > 1) {
 		u64 half = nr / 2;
-		u64 start = s->hdr + ehf_sign_extend(ehf_number(p + (low + half) * 8, 4,
-								big_endian), 4);
+		u64 off = (at + half) * size;
 
-		low += start <= pc ? half : 0;
+		at += field(abi, s, p + off, addr + off) <= pc ? half : 0;
 		nr -= half;
 	}
-	return low;
-}
-
-static bool is_common(const struct ehf_ctx *ctx, const struct ehf_section *s)
-{
-	return s->table_enc == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && ctx->abi->addr_size == 8;
-}
-
-/* Any other table, or one that has to be copied: what is left is read at once when it fits. */
-static bool search_any(const struct ehf_ctx *ctx, const struct ehf_section *s, const u8 *p, u64 pc,
-		       u64 *index)
-{
-	u64 low = 0, nr = s->nr_fdes, base = 0, start, at;
-	u64 size = s->entry_size;
-	u8 buf[EHF_FETCH] = { 0 };
-	struct ehf_entry e = { 0, 0 };
-
-	while (nr > 1) {
-		if (!p && nr * size <= EHF_FETCH) {
-			if (!ehf_read(ctx, s->table + low * size, buf, (u32)(nr * size)))
-				return false;
-			base = low;
-			p = buf;
-		}
-		if (p) {
-			at = (low + nr / 2 - base) * size;
-			start = field(ctx->abi, s, p + at, s->table + base * size + at);
-		} else {
-			if (!ehf_entry_read(ctx, s, low + nr / 2, &e))
-				return false;
-			start = e.start;
-		}
-		low += start <= pc ? nr / 2 : 0;
-		nr -= nr / 2;
-	}
-	*index = low;
-	return true;
+	return low + at;
 }
 
 /*
- * The last entry whose start is not above @pc. Each probe halves the rest, without a branch
- * that depends on the data. A table that is not sorted gives some entry, which the FDE's own
- * range then refutes.
+ * The last entry whose start is not above @pc. A table that is not sorted gives some entry,
+ * which the FDE's own range then refutes.
  */
 static enum ehf_stop search(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 pc,
 			    struct ehf_entry *best, struct ehf_found *found)
 {
-	const struct ehf_mem *mem = ctx->mem;
-	u64 bytes = s->nr_fdes * s->entry_size;
-	const u8 *p = ehf_at_hand(&ctx->hand, s->table, bytes);
-	u64 avail = 0;
+	u64 low = 0, nr = s->nr_fdes, off;
+	u8 buf[EHF_FETCH] = { 0 };
+	bool fault = false;
+	const u8 *p;
 
-	if (!p && mem->direct) {
-		ctx->cost->reads++;
-		p = mem->direct(mem, s->table, bytes, &avail);
-		if (avail < bytes)
-			p = NULL;
-	}
-	found->steps += 64 - (u64)__builtin_clzll(s->nr_fdes);
-	if (p && is_common(ctx, s))
-		found->index = search_common(s, p, pc, ctx->abi->big_endian);
-	else if (!search_any(ctx, s, p, pc, &found->index))
-		return EHF_STOP_SECTION_MEMORY;
-	if (p) {
-		u64 at = found->index * s->entry_size;
+	found->steps += 64 - (u64)__builtin_clzll(nr);
+	while (!(p = take_entries(ctx, s, low, nr, buf, &fault))) {
+		u64 half = nr / 2;
 
-		best->start = field(ctx->abi, s, p + at, s->table + at);
-		at += s->entry_size / 2;
-		best->fde = field(ctx->abi, s, p + at, s->table + at);
-	} else if (!ehf_entry_read(ctx, s, found->index, best)) {
-		return EHF_STOP_SECTION_MEMORY;
+		if (fault || !ehf_entry_read(ctx, s, low + half, best))
+			return EHF_STOP_SECTION_MEMORY;
+		low += best->start <= pc ? half : 0;
+		nr -= half;
 	}
+	found->index = search_bytes(ctx, s, p, low, nr, pc);
+	off = (found->index - low) * s->entry_size;
+	best->start = field(ctx->abi, s, p + off, s->table + found->index * s->entry_size);
+	off += s->entry_size / 2;
+	best->fde = field(ctx->abi, s, p + off,
+			  s->table + found->index * s->entry_size + s->entry_size / 2);
 	return best->start <= pc ? EHF_STOP_NONE : EHF_STOP_NO_FDE;
 }
 
