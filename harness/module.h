@@ -70,7 +70,9 @@ struct modules;
  * @file: its bytes; NULL unless usable
  * @memory: bytes of an image in memory (the vDSO), @memory_size of them; else NULL
  * @mappings: mappings of it that were recorded
- * @no_segment: of them, those that no PT_LOAD explains; not used
+ * @text_mappings: of them, executable ones: where there are none, its status matters to nobody
+ * @no_segment: of them, those that no PT_LOAD explains, and second ones of part of a PT_LOAD: no
+ *	section is known for them
  * @corrupt: walks that met corrupt CFI in it. A kernel would have removed the section at the
  *	first; here it stays, so that no result depends on the order of samples
  * @corrupt_stop: the first such reason
@@ -99,6 +101,7 @@ struct module {
 	const void *memory;
 	u64 memory_size;
 	u64 mappings;
+	u64 text_mappings;
 	u64 no_segment;
 	u64 corrupt;
 	enum ehf_stop corrupt_stop;

@@ -273,25 +273,33 @@ static bool take_regs(struct replay *r, const struct perf_event_rec *rec)
 	return has_ip && r->regs.known >> arch->abi.reg_sp & 1;
 }
 
-static enum replay_untestable check_module(const struct replay *r)
+/* A file that is needed and cannot be used. */
+static enum replay_untestable by_status(enum module_status status)
 {
-	const struct task_range *at = task_range_at(r->maps, r->regs.ip);
-
-	if (!at || module_usable(at->module))
-		return at && at->place && at->place->stop ? REPLAY_MODULE_UNUSABLE :
-							    REPLAY_TESTABLE;
-	switch (at->module->status) {
+	switch (status) {
 	case MODULE_STALE:
 		return REPLAY_MODULE_STALE;
 	case MODULE_DELETED:
 		return REPLAY_MODULE_GONE;
-	case MODULE_ANON:
-	case MODULE_SPECIAL:
-		/* No file is missing: there is none. The walk says so. */
-		return REPLAY_TESTABLE;
+	case MODULE_OTHER_MACHINE:
+		return REPLAY_MACHINE;
 	default:
 		return REPLAY_MODULE_UNUSABLE;
 	}
+}
+
+static enum replay_untestable check_module(const struct replay *r)
+{
+	const struct task_range *at = task_range_at(r->maps, r->regs.ip);
+
+	if (!at)
+		return REPLAY_TESTABLE;
+	if (module_usable(at->module))
+		return at->place && at->place->stop ? REPLAY_MODULE_UNUSABLE : REPLAY_TESTABLE;
+	/* No file is missing where there is none. The walk says so. */
+	if (at->module->status == MODULE_ANON || at->module->status == MODULE_SPECIAL)
+		return REPLAY_TESTABLE;
+	return by_status(at->module->status);
 }
 
 static enum replay_untestable look(struct replay *r, struct task *task,
@@ -310,10 +318,7 @@ static enum replay_untestable look(struct replay *r, struct task *task,
 	if (!r->arch) {
 		if (s->abi == PERF_SAMPLE_REGS_ABI_32)
 			return REPLAY_COMPAT;
-		if (!r->maps->main)
-			return REPLAY_NO_MAPS;
-		return r->maps->main->status == MODULE_OTHER_MACHINE ? REPLAY_MACHINE :
-								      REPLAY_NO_MAPS;
+		return r->maps->main ? by_status(r->maps->main->status) : REPLAY_NO_MAPS;
 	}
 	/* 32-bit code in a 64-bit program, or the other way round: not the machine of its CFI. */
 	if ((s->abi == PERF_SAMPLE_REGS_ABI_32) != (r->arch->abi.word_size == 4))

@@ -315,6 +315,29 @@ static bool has_place(const struct task_maps *maps, const struct module_place *p
 	return false;
 }
 
+/*
+ * A second mapping of part of a segment, away from where the module is: an alias of some bytes
+ * (V8 maps its builtins again, near the code it makes), not the module loaded once more.
+ */
+static bool is_alias(const struct task_maps *maps, const struct module *m,
+		     const struct image_segment *seg, const struct perf_rec_mmap *map, u64 bias)
+{
+	bool placed = false;
+
+	if (m->memory || map->pgoff <= page_down(seg->pos))
+		return false;
+	for (u32 k = 0; k < maps->nr; k++) {
+		const struct task_range *r = &maps->range[k];
+
+		if (!r->place || r->module != m)
+			continue;
+		if (r->place->bias == bias)
+			return false;
+		placed = true;
+	}
+	return placed;
+}
+
 /* The pages that a segment takes up at a bias. A page shared with data is data. */
 static struct task_range segment_range(struct module_place *pl, const struct image_segment *s)
 {
@@ -386,6 +409,7 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 	r.module = m;
 	r.flags = ((known ? map->prot & PROT_EXEC : !map->data) ? TASK_TEXT : 0) |
 		  (known && map->prot & PROT_WRITE ? TASK_WRITABLE : 0);
+	m->text_mappings += !!(r.flags & TASK_TEXT);
 	if (!(*maps)->main && *m->path == '/' && m->status != MODULE_ANON)
 		(*maps)->main = m;
 	if (module_usable(m)) {
@@ -396,6 +420,8 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 		if ((*maps)->arch == m->arch || !m->memory) {
 			seg = module_segment(m, map, at && at->module == m ? at->place : NULL,
 					     &bias);
+			if (seg && is_alias(*maps, m, seg, map, bias))
+				seg = NULL;
 			m->no_segment += !seg;
 		}
 	}

@@ -397,6 +397,25 @@ TEST_F(replay, untestable)
 	EXPECT_STREQ("32-bit", replay_untestable_name(REPLAY_COMPAT));
 }
 
+/* No file of the process can be used: not even its machine is known. */
+TEST_F(replay, program_is_gone)
+{
+	struct perf_event_rec rec = {
+		.type = PERF_RECORD_COMM, .pid = PID, .tid = PID,
+		.comm = { .exec = true, .name = "again" },
+	};
+
+	task_record(self->t, &rec);
+	rec.type = PERF_RECORD_MMAP2;
+	rec.misc = PERF_RECORD_MISC_USER;
+	rec.mmap = (struct perf_rec_mmap){ .addr = snap.regs[8] & ~4095ULL, .len = 4096,
+					   .name = "/gone (deleted)" };
+	task_record(self->t, &rec);
+	EXPECT_EQ(REPLAY_MODULE_GONE, sample(self));
+	self->rec.sample.abi = PERF_SAMPLE_REGS_ABI_32;
+	EXPECT_EQ(REPLAY_COMPAT, sample(self));
+}
+
 /* pc in a file that cannot be used, and in memory that has none. */
 TEST_F(replay, module_of_the_pc)
 {

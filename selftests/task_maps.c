@@ -284,6 +284,39 @@ TEST_F(task, zeros_behind_data_begin_no_epoch)
 	EXPECT_TRUE(sound(maps));
 }
 
+/* V8 maps part of its own text a second time: no section describes it there. */
+TEST_F(task, alias_of_text)
+{
+	u64 at = text_addr(self->text, AT), pos = self->text->pos & ~4095ULL;
+	struct task_maps *maps;
+	const struct task_range *r;
+	u32 nr;
+
+	if (text_len(self->text) < 3 * 4096)
+		SKIP(return, "the text is too small");
+	map_text(self->t, PID, self->text, self->a, AT);
+	maps = task_find(self->t, PID)->maps;
+	nr = maps->nr;
+	map_raw(self->t, PID, self->a, 2 * AT, 4096, pos + 4096, PROT_READ | PROT_EXEC);
+	EXPECT_EQ(nr + 1, maps->nr);
+	r = task_range_at(maps, 2 * AT);
+	ASSERT_NE(NULL, r);
+	EXPECT_EQ(NULL, r->place);
+	EXPECT_STREQ(self->a, r->module->path);
+	EXPECT_EQ(1, r->module->no_segment);
+	EXPECT_EQ(NULL, section_at(maps, 2 * AT));
+	/* Part of it where it is already, and all of it elsewhere (dlmopen), are another matter. */
+	map_raw(self->t, PID, self->a, at + 4096, 4096, pos + 4096, PROT_READ | PROT_EXEC);
+	EXPECT_NE(NULL, section_at(maps, at + 4096));
+	map_text(self->t, PID, self->text, self->a, 3 * AT);
+	EXPECT_NE(NULL, section_at(maps, text_addr(self->text, 3 * AT)));
+	task_text(maps);
+	EXPECT_EQ(2, maps->nr_places);
+	/* What is known of a process that runs already may begin in the middle. */
+	map_raw(self->t, PID + 1, self->a, at + 4096, 4096, pos + 4096, PROT_READ | PROT_EXEC);
+	EXPECT_NE(NULL, section_at(task_find(self->t, PID + 1)->maps, at + 4096));
+}
+
 /* perf records text only: data that a loader maps over it must not be read from the text's file. */
 TEST_F(task, mapping_of_the_whole_span)
 {
