@@ -229,7 +229,7 @@ TEST_F(elf, registers_what_the_headers_say)
 		EXPECT_NULL(self->mm.reg.sections.find(&self->mm.reg.sections, TEXT + 0x800));
 		EXPECT_NULL(self->mm.reg.sections.find(&self->mm.reg.sections, TEXT + 0x4400));
 		EXPECT_EQ(-EEXIST, add(self));
-		EXPECT_EQ(0, ehu_registry_remove(&self->mm.reg, self->added.handle));
+		ehu_registry_drop(&self->mm.reg);
 	}
 }
 
