@@ -37,7 +37,8 @@ static void add(const char *text, size_t len, void *arg)
 		s->too_long = true;
 		longjmp(s->away, 1);
 	}
-	memcpy(s->out + s->used, text, len);
+	if (len)	/* @text may be NULL then */
+		memcpy(s->out + s->used, text, len);
 	s->used += len;
 }
 

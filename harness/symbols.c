@@ -209,7 +209,7 @@ static bool same_key(const struct symbols_key *a, const struct symbols_key *b)
 	       a->size == b->size && !strcmp(a->path, b->path) &&
 	       a->map_start == b->map_start && a->map_end == b->map_end &&
 	       a->build_id_len == b->build_id_len &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_len);
+	       (!a->build_id_len || !memcmp(a->build_id, b->build_id, a->build_id_len));
 }
 
 static size_t suffix_at(const char *path)

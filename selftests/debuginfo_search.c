@@ -258,9 +258,10 @@ FIXTURE_VARIANT_ADD(root, by_hand) { .no_openat2 = true };
 
 static struct debuginfo *open_session(const char *symfs, const char *const *dirs, bool no_openat2)
 {
+	static struct heard heard;
 	const struct debuginfo_options opts = {
 		.symfs = symfs, .debug_dirs = dirs, .buildid_dirs = dirs, .no_openat2 = no_openat2,
-		.log = hear, .log_arg = calloc(1, sizeof(struct heard)),
+		.log = hear, .log_arg = &heard,
 	};
 
 	return debuginfo_new(&opts);
