@@ -293,7 +293,8 @@ static bool check_inode(struct module *m, const struct perf_rec_mmap *map, int f
 	/* The call writes an int, whatever its number says. */
 	if (map->generation && !ioctl(fd, FS_IOC_GETVERSION, &version) && (u32)version &&
 	    (u32)version != (u32)map->generation) {
-		set_status(m, MODULE_STALE, "its inode was used again: generation %u, recorded was %u",
+		set_status(m, MODULE_STALE,
+			   "its inode was used again: generation %u, recorded was %u",
 			   (u32)version, (u32)map->generation);
 		return false;
 	}

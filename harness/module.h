@@ -13,7 +13,7 @@
 /*	symbol		name		usable	meaning */
 #define MODULE_STATUSES(X) \
 	X(OK,		"ok",		true,	"an image with CFI") \
-	X(NO_CFI,	"no-cfi",	true,	"an image without .eh_frame: every pc in it has no FDE") \
+	X(NO_CFI,	"no-cfi",	true,	"an image without .eh_frame: no pc has an FDE") \
 	X(STALE,	"stale",	false,	"the file is not the one that was mapped") \
 	X(DELETED,	"deleted",	false,	"the file is gone") \
 	X(UNREADABLE,	"unreadable",	false,	"the file cannot be opened or read") \
@@ -21,7 +21,7 @@
 	X(OTHER_MACHINE, "other-machine", false, "a machine that is not supported yet") \
 	X(DAMAGED,	"damaged",	false,	"an ELF file whose headers or CFI cannot be used") \
 	X(ANON,		"anonymous",	false,	"memory without a file, such as generated code") \
-	X(SPECIAL,	"special",	false,	"what the kernel maps: [vsyscall], [stack] and the like") \
+	X(SPECIAL,	"special",	false,	"[vsyscall], [stack] and the like") \
 	X(OVERFLOW,	"too-many",	false,	"one of more files than are kept apart")
 
 enum module_status {

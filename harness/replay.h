@@ -14,7 +14,7 @@
 /*	symbol		name			meaning */
 #define REPLAY_UNTESTABLES(X) \
 	X(TESTABLE,	"testable",		"it can be walked") \
-	X(KERNEL_THREAD, "kernel-thread",	"no user registers: a kernel thread, or one that exits") \
+	X(KERNEL_THREAD, "kernel-thread",	"no user registers: a kernel thread, or it exits") \
 	X(NO_REGS,	"no-registers",		"the event records no user registers") \
 	X(NO_IP_SP,	"no-ip-or-sp",		"its register mask lacks pc or stack pointer") \
 	X(NO_STACK,	"no-stack",		"no bytes of the stack came with it") \

@@ -235,7 +235,8 @@ static void displace(struct task_maps *maps, u64 start, u64 end, const struct mo
 	for (;;) {
 		struct module_place *pl = NULL;
 
-		for (k = first_above(maps, start); k < maps->nr && maps->range[k].start < end; k++) {
+		k = first_above(maps, start);
+		for (; k < maps->nr && maps->range[k].start < end; k++) {
 			const struct task_range *r = &maps->range[k];
 
 			/* The zeros behind a module's data are a mapping without a file. */

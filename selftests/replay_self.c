@@ -179,7 +179,8 @@ static int prefix(const FIXTURE_DATA(replay) *self)
 	if (self->again.nr > self->trace.nr)
 		return -1;
 	for (u32 k = 0; k < self->again.nr; k++) {
-		if (self->entry[k].ip != self->other[k].ip || self->entry[k].sp != self->other[k].sp)
+		if (self->entry[k].ip != self->other[k].ip ||
+		    self->entry[k].sp != self->other[k].sp)
 			return -1;
 	}
 	return (int)self->again.nr;

@@ -422,7 +422,8 @@ FIXTURE_VARIANT_ADD(layout, gcc_whole_span_first) {
 	.want = 0, .bias = 0x7f0000000000,
 };
 FIXTURE_VARIANT_ADD(layout, gcc_data) {
-	.seg = GCC_SEGS, .nr = 4, .map = MAP(0x7f0000003000, 0x2000, 0x2000, PROT_READ | PROT_WRITE),
+	.seg = GCC_SEGS, .nr = 4,
+	.map = MAP(0x7f0000003000, 0x2000, 0x2000, PROT_READ | PROT_WRITE),
 	.want = 3, .bias = 0x7f0000000000,
 };
 FIXTURE_VARIANT_ADD(layout, gcc_relro) {
