@@ -502,7 +502,8 @@ TEST_F(task, random_mappings)
 		r = seed;
 		addr = ((r >> 8 & 0xff) << 12) + (r >> 5 & 1 ? AT : 0);
 		map_raw(self->t, PID + (r & 1), name[(r >> 1) % 5],
-			addr - (r >> 6 & 1 ? 0x40000 : 0), ((r >> 16 & 0x3f) + 1) << 12, (r >> 24 & 0x3f) << 12, r >> 32 & 7);
+			addr - (r >> 6 & 1 ? 0x40000 : 0), ((r >> 16 & 0x3f) + 1) << 12,
+			(r >> 24 & 0x3f) << 12, r >> 32 & 7);
 		if (!(r >> 40 & 0x3f))
 			forks(self->t, PID, PID + 1, PID + 1, 0);
 		if (!(r >> 48 & 0xff))
