@@ -94,12 +94,14 @@ int ehu_map_add(struct ehu_map *map, u64 start, u64 end, const struct ehf_sectio
  * @end: one past the last address
  *
  * Every text range that overlaps it goes, whole: part of a mapping is as good as none to what
- * was registered for all of it.
+ * was registered for all of it. An empty range overlaps nothing.
  */
 void ehu_map_remove(struct ehu_map *map, u64 start, u64 end)
 {
 	u32 k, to = 0;
 
+	if (start >= end)
+		return;
 	for (k = 0; k < map->nr; k++)
 		if (map->range[k].end <= start || map->range[k].start >= end)
 			map->range[to++] = map->range[k];
