@@ -98,7 +98,7 @@ static enum ehf_stop eval_cfa(const struct step *s, const struct ehf_cfa *cfa, u
 		if (!get_reg(s, cfa->reg2, &second))
 			return reg_stop(s, cfa->reg2, EHF_STOP_CFA_REG);
 		addr += second << (cfa->shift & 7);
-		/* fall through */
+		ehf_fallthrough;
 	case EHF_CFA_AT_REG:
 		if (!load(s, ehf_addr(abi, addr), abi->addr_size, &addr))
 			return EHF_STOP_MEMORY;
