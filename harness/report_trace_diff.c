@@ -55,6 +55,7 @@ static void put_our_row(struct replay *r, u64 addr, FILE *out)
 				     .limits = &ehf_limits_file, .cost = &cost };
 	const struct ehu_range *range = ehu_map_find(task_text(r->maps), addr);
 	struct ehf_row row = { 0 };
+	struct ehf_found found;
 	struct ehf_fde fde;
 	enum ehf_stop stop;
 	u32 k;
@@ -63,7 +64,7 @@ static void put_our_row(struct replay *r, u64 addr, FILE *out)
 		fprintf(out, "no section");
 		return;
 	}
-	stop = ehf_fde_find(&ctx, range->section, addr, &fde, NULL);
+	stop = ehf_fde_find(&ctx, range->section, addr, &fde, &found);
 	if (stop) {
 		fprintf(out, "%s", ehf_stop_name(stop));
 		return;
