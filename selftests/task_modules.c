@@ -469,9 +469,11 @@ FIXTURE_VARIANT_ADD(layout, pages_of_64k) {
 	.map = MAP(0x7f0000010000, 0x10000, 0, PROT_READ | PROT_EXEC), .want = 0,
 	.bias = 0x7f0000000000,
 };
+/* Personality READ_IMPLIES_EXEC: the length tells the two that begin in one page. */
 FIXTURE_VARIANT_ADD(layout, all_readable_is_executable) {
-	.seg = LLD_SEGS, .nr = 2, .map = MAP(0x7f0000000000, 0x1000, 0, PROT_READ | PROT_EXEC),
-	.there = 0x7f0000000000, .want = 0, .bias = 0x7f0000000000,
+	.seg = { SEG(0, 0, 0x5e0, R), SEG(0x15e0, 0x5e0, 0x3000, RX) }, .nr = 2,
+	.map = MAP(0x7f0000000000, 0x1000, 0, PROT_READ | PROT_EXEC), .want = 0,
+	.bias = 0x7f0000000000,
 };
 FIXTURE_VARIANT_ADD(layout, behind_the_file) {
 	.seg = GCC_SEGS, .nr = 4, .map = MAP(0x1000, 0x1000, 0x4000, PROT_READ | PROT_EXEC),
