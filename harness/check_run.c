@@ -269,6 +269,31 @@ static void from_file(struct run *run)
 
 /* ---- the report ---- */
 
+/* The page and the folded stacks, as far as they were asked for. */
+static void write_files(struct run *run, const struct report_trace_context *context)
+{
+	struct check_run_samples *s = &run->samples;
+	char *line = NULL, *about[2];
+	size_t size;
+	struct utsname own;
+	const char *failed;
+	FILE *f = open_memstream(&line, &size);
+
+	if (!f)
+		return;
+	for (char *const *arg = run->opts->argv; arg && *arg; arg++)
+		fprintf(f, "%s%s", arg == run->opts->argv ? "" : " ", *arg);
+	fclose(f);
+	about[0] = line;
+	if (uname(&own) || asprintf(&about[1], "%s %s, %s", own.sysname, own.release, own.machine) < 0)
+		about[1] = NULL;
+	if (!check_run_names_end(s->names, &s->figures, context, (const char *const *)about,
+				 about[1] ? 2 : 1, &failed))
+		notef(run, "%s cannot be written: %s", failed, strerror(errno));
+	free(about[1]);
+	free(line);
+}
+
 static void report(struct run *run)
 {
 	struct check_run_samples *s = &run->samples;
@@ -290,9 +315,13 @@ static void report(struct run *run)
 			json_end(&j);
 		}
 		report_trace_json(&s->figures, &context, run->out);
+		check_run_names_json_end(s->names, run->out);
+		write_files(run, &context);
 		return;
 	}
 	report_trace_text(&s->figures, &context, run->out);
+	check_run_names_text(s->names, run->out);
+	write_files(run, &context);
 	fflush(s->list);
 	if (s->listed)
 		fprintf(run->out, "\nThe first %u samples that fail\n%s", s->listed, s->list_text);

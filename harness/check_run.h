@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "harness/check_run_names.h"
 #include "harness/perf_capture.h"
 
 /* Failing samples that the text report lists in full; all are in the JSON. */
@@ -24,6 +25,8 @@
  * @json: JSON lines instead of text
  * @fault_reads: walk every sample again once for each read, with that read failing
  * @no_io_uring: plain reads, writes and poll(2)
+ * @names: which frames are named, and what is written with them; its symfs and live are set
+ *	from here
  * @out: where the report goes; NULL for standard output
  */
 struct check_run_options {
@@ -37,6 +40,7 @@ struct check_run_options {
 	bool json;
 	bool fault_reads;
 	bool no_io_uring;
+	struct check_run_names_options names;
 	FILE *out;
 };
 

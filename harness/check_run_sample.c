@@ -36,6 +36,7 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 			   FILE *out, const struct module_params *where)
 {
 	const struct pager_params paging = { .force_pread = opts->no_io_uring };
+	struct check_run_names_options naming = opts->names;
 	struct module_params params = *where;
 
 	memset(s, 0, sizeof(*s));
@@ -48,9 +49,12 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 	if (s->modules)
 		s->tasks = task_table_new(s->modules);
 	s->oracles = check_run_oracle_new();
+	naming.symfs = opts->symfs;
+	naming.live = opts->command;
+	s->names = check_run_names_new(&naming, out);
 	s->slot = calloc(EHU_ROW_CACHE_SLOTS, sizeof(*s->slot));
 	s->list = open_memstream(&s->list_text, &s->list_size);
-	if (!s->tasks || !s->oracles || !s->slot || !s->list) {
+	if (!s->tasks || !s->oracles || !s->slot || !s->list || !s->names) {
 		check_run_samples_end(s);
 		return -ENOMEM;
 	}
@@ -66,6 +70,7 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 void check_run_samples_end(struct check_run_samples *s)
 {
 	check_run_oracle_free(s->oracles);
+	check_run_names_free(s->names);
 	if (s->tasks)
 		task_table_free(s->tasks);
 	if (s->modules)
@@ -195,6 +200,11 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 		.rec = rec, .task = task, .ours = &ours, .oracle = &theirs, .result = &result,
 		.cost = &cost,
 	};
+	check_run_names_sample(s->names, &sample, s->replay.maps, s->figures.samples);
+	if (check_run_names_wanted(s->names, &sample)) {
+		sample.name = check_run_names_json;
+		sample.name_arg = s->names;
+	}
 	if (s->opts->json)
 		report_trace_json_sample(&sample, s->out);
 	if (compare_failed(&result) && s->listed < CHECK_RUN_LIST) {

@@ -22,6 +22,7 @@
  * @cache: rows and CIEs of the run, for a second walk of each sample
  * @memo: the same
  * @slot: storage of @cache
+ * @names: of frames
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
  * @listed: samples in @list, at most CHECK_RUN_LIST
@@ -37,6 +38,7 @@ struct check_run_samples {
 	struct ehu_row_cache cache;
 	struct ehf_memo memo;
 	struct ehu_slot *slot;
+	struct check_run_names *names;
 	struct report_trace figures;
 	FILE *list;
 	char *list_text;

@@ -6,6 +6,7 @@
 #define HARNESS_REPORT_TRACE_H
 
 #include "harness/compare.h"
+#include "harness/json.h"
 #include "harness/replay.h"
 
 #include <stdio.h>
@@ -107,7 +108,7 @@ void report_trace_text(const struct report_trace *f, const struct report_trace_c
 void report_trace_json(const struct report_trace *f, const struct report_trace_context *c,
 		       FILE *out);
 
-/* One object a sample: harness/report_trace_json.c. */
+/* One object a sample: harness/report_trace_json.c. @name adds what a frame is called, if set. */
 struct report_trace_sample {
 	const struct perf_event_rec *rec;
 	const struct task *task;
@@ -117,6 +118,8 @@ struct report_trace_sample {
 	const struct replay_cost *cost;
 	const char *untestable;
 	const char *untestable_text;
+	void (*name)(void *arg, struct json *j, const struct ehu_entry *e);
+	void *name_arg;
 };
 
 void report_trace_json_sample(const struct report_trace_sample *s, FILE *out);

@@ -20,8 +20,9 @@ static void put_ratio(struct json *j, const char *key, u64 a, u64 b)
 	j->comma = true;
 }
 
-static void put_ours(struct json *j, const struct ehu_trace *t)
+static void put_ours(struct json *j, const struct report_trace_sample *s)
 {
+	const struct ehu_trace *t = s->ours;
 	u32 k;
 
 	json_open_list(j, "frames");
@@ -34,6 +35,8 @@ static void put_ours(struct json *j, const struct ehu_trace *t)
 		if (e->flags & EHU_ENTRY_FP_KNOWN)
 			json_addr(j, "fp", e->fp);
 		json_text(j, "via", e->via < EHU_NR_VIA ? via_names[e->via] : "?");
+		if (s->name)
+			s->name(s->name_arg, j, e);
 		json_close(j);
 	}
 	json_close_list(j);
@@ -89,7 +92,7 @@ void report_trace_json_sample(const struct report_trace_sample *s, FILE *out)
 		json_bool(&j, "explained", s->result->explained);
 	if (s->result->outcome == COMPARE_DIFFERENT)
 		json_text(&j, "differs", compare_field_name(s->result->field));
-	put_ours(&j, s->ours);
+	put_ours(&j, s);
 	json_number(&j, "reads", s->cost->reads);
 	json_number(&j, "read_bytes", s->cost->bytes);
 	json_number(&j, "pages", s->cost->pages);

@@ -5,8 +5,11 @@
 #include "harness/cli.h"
 #include "harness/static_run.h"
 
+#include <string.h>
+
 enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE, OPT_PERF_DATA, OPT_SAVE, OPT_FREQUENCY, OPT_STACK_SIZE,
-       OPT_FAULT_READS, OPT_SYMFS, OPT_NO_IO_URING };
+       OPT_FAULT_READS, OPT_SYMFS, OPT_NO_IO_URING, OPT_SYMBOLS, OPT_NO_SYMBOLS, OPT_NO_DEMANGLE,
+       OPT_BUILDID_DIR, OPT_VERIFY_SYMBOLS, OPT_HTML, OPT_FOLDED, OPT_PRINT };
 
 static const struct cli_opt opts[] = {
 	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time (1)" },
@@ -23,6 +26,17 @@ static const struct cli_opt opts[] = {
 			      "walk each sample again once for each read, which then fails" },
 	[OPT_SYMFS] = { "symfs", 0, "DIR", "look for the files of a recording below DIR" },
 	[OPT_NO_IO_URING] = { "no-io-uring", 0, NULL, "plain reads and writes, poll(2)" },
+	[OPT_SYMBOLS] = { "symbols", 0, "none|diffs|all",
+			  "whose frames get names: no trace's, those that are not\n"
+			  "equal (diffs, the default), or all" },
+	[OPT_NO_SYMBOLS] = { "no-symbols", 0, NULL, "the same as --symbols=none" },
+	[OPT_NO_DEMANGLE] = { "no-demangle", 0, NULL, "leave C++ and Rust names as they are" },
+	[OPT_BUILDID_DIR] = { "buildid-dir", 0, "DIR", "perf's build-id cache (~/.debug)" },
+	[OPT_VERIFY_SYMBOLS] = { "verify-symbols", 0, "N",
+				 "ask addr2line about N random frames as well" },
+	[OPT_HTML] = { "html", 0, "FILE", "write a page with a flame graph" },
+	[OPT_FOLDED] = { "folded", 0, "FILE", "write stacks for flame graph tools; - for stdout" },
+	[OPT_PRINT] = { "print", 0, NULL, "print each stack, as perf script does" },
 	{ 0 },
 };
 
@@ -47,6 +61,7 @@ static const struct cli cli = {
  * @sampling: an option that makes sense for samples only; NULL where there was none
  * @static_only: the same for files
  * @capturing: the same for a command only
+ * @named: what @sampling may point to
  */
 struct options {
 	struct static_options files;
@@ -55,7 +70,55 @@ struct options {
 	const char *sampling;
 	const char *static_only;
 	const char *capturing;
+	char named[32];
 };
+
+static int on_names(int idx, const char *value, struct options *o)
+{
+	struct check_run_names_options *names = &o->run.names;
+	uint64_t n = 0;
+
+	switch (idx) {
+	case OPT_SYMBOLS:
+		if (!strcmp(value, "none"))
+			names->mode = CHECK_RUN_NAMES_NONE;
+		else if (!strcmp(value, "diffs"))
+			names->mode = CHECK_RUN_NAMES_DIFFS;
+		else if (!strcmp(value, "all"))
+			names->mode = CHECK_RUN_NAMES_ALL;
+		else
+			return cli_error(&cli, "--symbols: '%s' is not none, diffs or all", value);
+		break;
+	case OPT_NO_SYMBOLS:
+		names->mode = CHECK_RUN_NAMES_NONE;
+		break;
+	case OPT_NO_DEMANGLE:
+		names->raw = true;
+		break;
+	case OPT_BUILDID_DIR:
+		names->buildid_dir = value;
+		break;
+	case OPT_VERIFY_SYMBOLS:
+		if (cli_number(&cli, idx, value, 1, 1000000, &n))
+			return CLI_ERROR;
+		names->verify = (u32)n;
+		break;
+	case OPT_HTML:
+		names->html = value;
+		break;
+	case OPT_FOLDED:
+		names->folded = value;
+		break;
+	case OPT_PRINT:
+		names->print = true;
+		break;
+	default:
+		return CLI_ERROR;
+	}
+	snprintf(o->named, sizeof(o->named), "--%s", opts[idx].name);
+	o->sampling = o->named;
+	return 0;
+}
 
 static int on_option(int idx, const char *value, void *arg)
 {
@@ -78,8 +141,7 @@ static int on_option(int idx, const char *value, void *arg)
 		o->files.json = o->run.json = true;
 		return 0;
 	case OPT_VERBOSE:
-		o->files.verbose = true;
-		o->static_only = "--verbose";
+		o->files.verbose = o->run.names.verbose = true;
 		return 0;
 	case OPT_PERF_DATA:
 		o->run.perf_data = value;
@@ -113,7 +175,7 @@ static int on_option(int idx, const char *value, void *arg)
 		o->sampling = "--no-io-uring";
 		return 0;
 	}
-	return CLI_ERROR;
+	return on_names(idx, value, o);
 }
 
 /* Options that do not go together are said to be so, not ignored. */
@@ -131,6 +193,10 @@ static int check_options(const struct options *o, int operands)
 		return cli_error(&cli, "%s is for a command: put -- before it", o->capturing);
 	if (o->sampling && !samples)
 		return cli_error(&cli, "%s is for a command or --perf-data", o->sampling);
+	if (o->run.names.print && o->run.json)
+		return cli_error(&cli, "either --print or --json");
+	if (o->run.names.verify && o->run.names.mode == CHECK_RUN_NAMES_NONE)
+		return cli_error(&cli, "--verify-symbols needs symbols");
 	if (o->static_only && samples)
 		return cli_error(&cli, "%s is for files", o->static_only);
 	return 0;
