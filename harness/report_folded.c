@@ -145,7 +145,7 @@ static struct report_folded_node *child_of(struct report_folded *f,
  * @stop: why the trace broke off, NULL where it is complete
  * @count: how many samples had it
  *
- * A trace that broke off does not say what called its last frame: it stands on a frame of its
+ * A trace that broke off does not say what called its last frame: it begins with a frame of its
  * own, "[truncated: STOP]", and never beside the complete ones. Levels past
  * REPORT_FOLDED_DEPTH, the innermost ones, are left out and counted.
  *

@@ -16,7 +16,6 @@
 struct drawing {
 	FILE *out;
 	double unit;		/* width of one sample */
-	u32 rows;
 	u64 narrow;
 };
 
@@ -84,7 +83,7 @@ static void draw(struct drawing *d, const struct report_folded_node *n, double x
 		 u64 all)
 {
 	double width = (double)n->total * d->unit;
-	u32 y = (d->rows - 1 - depth) * ROW;
+	u32 y = depth * ROW;
 
 	fputs("<g><title>", d->out);
 	report_html_text(n->name, d->out);
@@ -98,7 +97,7 @@ static void draw(struct drawing *d, const struct report_folded_node *n, double x
 		n->flags & REPORT_FOLDED_INLINED ? ", inlined" : "",
 		n->flags & REPORT_FOLDED_FALLBACK ? ", found by a fallback" : "",
 		n->flags & REPORT_FOLDED_GUESSED ? ", the name is a guess" : "",
-		n->flags & REPORT_FOLDED_TRUNCATED ? ": what called the frame above is not known" : "",
+		n->flags & REPORT_FOLDED_TRUNCATED ? ": what called the frame below is not known" : "",
 		x, y, width > 0.6 ? width - 0.4 : width, ROW - 1);
 	fill(n, depth, d->out);
 	fputs("/>", d->out);
@@ -130,13 +129,15 @@ static void draw_children(struct drawing *d, const struct report_folded_node *pa
  * @stacks: the stacks
  * @out: the page
  *
- * Callers are below, what they called above them; the width is the number of samples. Frames
- * found by a fallback are hatched, traces that broke off stand on a grey, dashed base.
+ * Callers are above what they called, so that a page of deep stacks begins where they do; the
+ * width is the number of samples. Frames found by a fallback are hatched, traces that broke off
+ * hang from a grey, dashed bar.
  */
 void report_html_flame(struct report_folded *stacks, FILE *out)
 {
 	const struct report_folded_node *root = report_folded_root(stacks);
 	struct drawing d = { .out = out };
+	u32 rows;
 
 	fputs("<h2>Flame graph</h2>\n", out);
 	if (!root->total) {
@@ -144,17 +145,17 @@ void report_html_flame(struct report_folded *stacks, FILE *out)
 		return;
 	}
 	d.unit = WIDTH / (double)root->total;
-	d.rows = height_of(root, d.unit);
-	fprintf(out, "<p class=\"key\">%llu samples, callers below. <span><i style=\"background:#ffb366\"></i>"
+	rows = height_of(root, d.unit);
+	fprintf(out, "<p class=\"key\">%llu samples, callers above. <span><i style=\"background:#ffb366\"></i>"
 		"a frame, coloured by its file</span><span><i style=\"background:#ffe0c0\"></i>inlined</span>"
 		"<span><i style=\"background:repeating-linear-gradient(45deg,#ffd27a 0 3px,#fff 3px 6px)\">"
 		"</i>found by a fallback</span><span><i style=\"background:#c9c9c9;border:1px dashed "
-		"#b3161f\"></i>the trace broke off below</span></p>\n", (unsigned long long)root->total);
+		"#b3161f\"></i>the trace broke off above</span></p>\n", (unsigned long long)root->total);
 	fprintf(out, "<svg id=\"flame\" role=\"img\" aria-label=\"flame graph\" viewBox=\"0 0 %.0f %u\" "
 		"xmlns=\"http://www.w3.org/2000/svg\">\n<defs><pattern id=\"fallback\" width=\"6\" "
 		"height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
 		"<rect width=\"6\" height=\"6\" fill=\"#fff3d6\"/><rect width=\"3\" height=\"6\" "
-		"fill=\"#ffd27a\"/></pattern></defs>\n", WIDTH, d.rows * ROW);
+		"fill=\"#ffd27a\"/></pattern></defs>\n", WIDTH, rows * ROW);
 	draw_children(&d, root, 0, 0, root->total);
 	fputs("</svg>\n", out);
 	if (d.narrow)
