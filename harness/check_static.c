@@ -21,6 +21,8 @@ struct check {
 	struct static_result *r;
 	struct ehf_cost cost;
 	struct ehf_cost walk_cost;
+	struct ehf_memo memo;		/* what long CIEs came to: not run again for each FDE */
+	struct ehf_memo walk_memo;
 	struct ehf_ctx ctx;
 	struct ehf_ctx walk_ctx;
 	struct oracle *dw;
@@ -163,6 +165,17 @@ void static_result_add(struct static_result *sum, const struct static_result *r)
 	for (u32 i = 0; i < STATIC_NR_SHAPES; i++)
 		sum->shapes[i] += r->shapes[i];
 }
+
+/*
+ * Once a file has cost this many instructions of ours, the FDEs that are left get a small limit
+ * each: a long CIE that thousands of FDEs share would take hours. Real files stay far below:
+ * libLLVM has 2 million in all.
+ */
+#define OWN_BUDGET	UINT64_C(2000000000)
+static const struct ehf_limits limits_after = {
+	.record_len = 1U << 30, .insns = 1000, .states = EHF_MAX_STATES, .expr_len = 64,
+	.scan_records = 1000,
+};
 
 static void count(struct check *c, enum static_outcome outcome, u64 bytes)
 {
@@ -398,6 +411,9 @@ enum owner { OWN, OTHER, NOBODY };
 /* A record that a scan passes costs about as much as this many instructions. */
 #define STEP_COST	10
 
+/* So does a lookup for a piece of an FDE that is not found for all of its range. */
+#define PIECE_COST	200
+
 /* Whose address @pc is, by our lookup. */
 static enum owner lookup(struct check *c, u64 addr, u64 pc, struct ehf_fde *scratch)
 {
@@ -535,7 +551,7 @@ static void check_rows(struct check *c, const struct static_fde *sf, const struc
 			look_for_oddities(c, &ours);
 		}
 		end = ours.end;
-		if (!whole && spend(c, 1)) {
+		if (!whole && spend(c, PIECE_COST)) {
 			owner = lookup(c, fde->addr, pc, &scratch);
 			end = next_edge(c, pc, end);
 		}
@@ -607,6 +623,8 @@ static void check_fde(struct check *c, const struct static_fde *sf)
 	u64 before = c->cost.insns;
 
 	c->fde_budget = STATIC_FDE_BUDGET;
+	if (c->cost.insns > OWN_BUDGET)
+		c->ctx.limits = &limits_after;
 	if (sf->stop) {
 		check_unreadable(c, sf);
 		return;
@@ -616,7 +634,8 @@ static void check_fde(struct check *c, const struct static_fde *sf)
 		return;
 	c->cie = fde.cie;
 	check_rows(c, sf, &fde);
-	if (may_exceed_walk(&fde, c->cost.insns - before, c->longest_expr))
+	if (c->ctx.limits == &ehf_limits_file &&
+	    may_exceed_walk(&fde, c->cost.insns - before, c->longest_expr))
 		count_over_limit(c, sf, &fde);
 }
 
@@ -692,6 +711,10 @@ void check_static(struct image *img, const struct static_fdes *fdes, const struc
 	c->budget = STATIC_FILE_BUDGET;
 	c->ctx = image_ctx(img, &ehf_limits_file, &c->cost);
 	c->walk_ctx = image_ctx(img, &ehf_limits_walk, &c->walk_cost);
+	c->ctx.memo = &c->memo;
+	c->ctx.generation = 1;
+	c->walk_ctx.memo = &c->walk_memo;
+	c->walk_ctx.generation = 1;
 	r->fdes = fdes->nr;
 	count_oddities(img, fdes, r->odd);
 	count_coverage(img, fdes, r);
