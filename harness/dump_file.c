@@ -7,11 +7,20 @@
 
 #include "harness/json.h"
 
+/*
+ * A file can make each of its FDEs run a CIE as long as all of them. Once so many instructions
+ * were executed (libLLVM-14 has 2.2 million), an FDE gets no more than these.
+ */
+#define BUDGET		(1U << 28)
+#define BUDGET_SPENT	1024
+
 /* A walk through the section. */
 struct walk {
 	const struct dump *d;
 	const struct ehf_section *s;
 	struct ehf_ctx ctx;
+	struct ehf_limits limits;
+	struct ehf_memo memo;
 	struct ehf_cost cost;
 	struct ehf_fde fde;	/* its CIE is kept from one FDE to the next */
 	u64 *table;		/* FDE addresses that the search table has, ascending, unique */
@@ -133,6 +142,8 @@ static void put_fde(struct walk *w, u64 addr, bool by_scan)
 		fde_json(w, by_table, by_scan);
 	else
 		fde_text(w, by_scan && w->nr && !by_table);
+	if (w->cost.insns > BUDGET)
+		w->limits.insns = BUDGET_SPENT;
 	ehf_program_start(&program, &w->ctx, &w->fde);
 	while (ehf_program_next(&program, &row)) {
 		if (!d->json && first)
@@ -231,9 +242,10 @@ bool dump_file(const struct dump *d)
 	struct walk w = { .d = d, .s = &d->img->section };
 	bool done;
 
+	w.limits = ehf_limits_file;
 	w.ctx = (struct ehf_ctx){
-		.mem = d->img->mem, .abi = &d->img->arch->abi,
-		.limits = &ehf_limits_file, .cost = &w.cost,
+		.mem = d->img->mem, .abi = &d->img->arch->abi, .limits = &w.limits,
+		.cost = &w.cost, .memo = &w.memo, .generation = 1,
 	};
 	done = read_table(&w);
 	if (done) {
