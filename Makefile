@@ -10,6 +10,8 @@
 #   make prove            Frama-C Eva over ehframe/ and arch/
 #   make stress           the long tests
 #   make bench            bench-static and bench-trace, each against libdw
+#   make bench-symbols    what names cost: a capture checked without and with them
+#   make test-html        the page of a real run, opened in headless Chromium
 #   make core             the freestanding library and its own tests, nothing else
 #   make test-core        run those tests; with CROSS_COMPILE under qemu-user
 #   make install          to $(DESTDIR)$(PREFIX); PREFIX is /usr/local
@@ -146,7 +148,7 @@ demo: all
 	@$(env) tools/demo
 prove:
 	@$(env) $(call script,selftests/prove/run)
-stress bench-static bench-trace: all
+stress bench-static bench-trace bench-symbols test-html: all
 	@$(env) $(call script,tools/$@.sh)
 bench: bench-static bench-trace
 script	= $(if $(wildcard $1),$1,sh -c 'echo "make $@: this checkout has no $1" >&2; exit 1')
@@ -169,6 +171,7 @@ clean:
 	rm -rf $O
 
 .PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
+.PHONY: bench-symbols test-html
 .PHONY: install help clean FORCE
 .DELETE_ON_ERROR:
 -include $(patsubst %.o,%.d,$(objs) $(fuzz_o) $(fuzz_t))

@@ -441,11 +441,15 @@ static void open_dwarf(struct symbols_module *mod)
 		snprintf(mod->why, sizeof(mod->why), ".debug_info: %s", why);
 }
 
-/* A name fit to print: without its version, demangled, escaped. */
-static const char *readable(struct symbols *s, const char *raw, bool cut_version)
+/*
+ * A name fit to print: without its version, demangled, escaped. What follows '@' in the name of
+ * a PLT stub is no version: it stays.
+ */
+static const char *readable(struct symbols *s, const char *raw, enum symbols_table table)
 {
-	char plain[DEMANGLE_MAX_IN + 1], out[DEMANGLE_MAX_OUT], text[SYMBOLS_NAME_MAX];
-	size_t len = cut_version ? symbols_name_length(raw) : strlen(raw);
+	char plain[DEMANGLE_MAX_IN + 1], out[DEMANGLE_MAX_OUT + 8], text[SYMBOLS_NAME_MAX];
+	bool cut = table == SYMBOLS_TABLE_SYMTAB || table == SYMBOLS_TABLE_PLT;
+	size_t len = cut ? symbols_name_length(raw) : strlen(raw);
 	const char *name = raw;
 
 	if (len < sizeof(plain)) {
@@ -454,12 +458,16 @@ static const char *readable(struct symbols *s, const char *raw, bool cut_version
 		name = plain;
 	}
 	if (!s->opts.raw) {
-		enum demangle_result got = demangle(name, out, sizeof(out));
+		enum demangle_result got = demangle(name, out, DEMANGLE_MAX_OUT);
 
 		s->stats.not_demangled += got == DEMANGLE_REFUSED || got == DEMANGLE_TOO_LONG;
 		if (got == DEMANGLE_DONE)
 			name = out;
 	}
+	if (table == SYMBOLS_TABLE_PLT && name == out)
+		strcat(out, "@plt");
+	else if (table == SYMBOLS_TABLE_PLT)
+		name = raw;
 	s->stats.names_cut += demangle_printable(name, text, sizeof(text)) != 0;
 	return keep_text(s, text);
 }
@@ -495,7 +503,7 @@ static void add_places(struct symbols_module *mod, u64 addr, struct symbols_answ
 		const char *raw = level[i].linkage ? level[i].linkage : level[i].name;
 
 		a->place[i] = (struct symbols_place){
-			.name = raw ? readable(s, raw, false) : NULL, .raw = raw,
+			.name = raw ? readable(s, raw, SYMBOLS_TABLE_NONE) : NULL, .raw = raw,
 			.file = file_name(s, &level[i]),
 			.line = level[i].line, .column = level[i].column,
 		};
@@ -565,7 +573,7 @@ static struct symbols_answer *answer(struct symbols_module *mod, u64 addr, bool 
 	}
 	a->table = name->table;
 	a->raw = name->name;
-	a->name = readable(s, name->name, name->table == SYMBOLS_TABLE_SYMTAB);
+	a->name = readable(s, name->name, name->table);
 	a->start = name->addr;
 	a->size = end - name->addr;
 	a->offset = addr - name->addr;

@@ -347,6 +347,23 @@ TEST_F(plt, all_are_named)
 	EXPECT_EQ(15, seen);
 }
 
+TEST_F(names, plt_of_cxx)
+{
+	struct symbols_module *mod;
+	unsigned long long addr;
+	FILE *f;
+
+	ASSERT_TRUE(build_write("a.cc", "int *p; int main() { p = new int[3]; return 0; }\n"));
+	BUILD("$CXX -O1 -o prog a.cc && objdump -d prog | sed -n 's/^\\([0-9a-f]*\\) <_Znam@plt>:$/\\1/p' "
+	      "> addr");
+	f = fopen(build_path("addr"), "r");
+	ASSERT_EQ(1, fscanf(f, "%llx", &addr));
+	fclose(f);
+	mod = module(self->s, "prog");
+	EXPECT_STREQ("operator new[](unsigned long)@plt", symbols_lookup(mod, addr, true)->name);
+	EXPECT_EQ(0, symbols_stats(self->s)->not_demangled);
+}
+
 TEST_F(names, made_to_harm)
 {
 	const struct symbols_answer *a;
