@@ -5,6 +5,7 @@
  */
 #include "harness/check_run_oracle.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,8 @@ static int open_module(struct module *m)
 static bool add_place(struct check_run_oracle *pool, struct session *s,
 		      const struct module_place *place)
 {
-	int fd, rc;
+	const char *why = NULL;
+	int fd;
 
 	if (s->nr == s->max) {
 		u32 max = s->max ? 2 * s->max : 16;
@@ -101,16 +103,20 @@ static bool add_place(struct check_run_oracle *pool, struct session *s,
 	}
 	fd = open_module(place->module);
 	if (fd < 0) {
-		rc = -1;
+		why = "it cannot be opened again";
+	} else if (place->module->type == ET_EXEC && place->bias) {
+		/* An ET_EXEC's base is ignored (__libdwfl_elf_address_range() in elfutils 0.188). */
+		why = "libdw cannot place an ET_EXEC file elsewhere than it says";
+		close(fd);
 	} else {
-		rc = oracle_frames_add(s->oracle, place->module->path, fd, place->bias);
+		if (oracle_frames_add(s->oracle, place->module->path, fd, place->bias))
+			why = oracle_frames_error(s->oracle);
 		close(fd);
 	}
-	if (rc && !pool->stats.refused++)
+	if (why && !pool->stats.refused++)
 		snprintf(pool->stats.refused_why, sizeof(pool->stats.refused_why), "%.180s: %s",
-			 place->module->path,
-			 fd < 0 ? "it cannot be opened again" : oracle_frames_error(s->oracle));
-	s->added[s->nr++] = (struct added){ place->module, place->bias, rc != 0 };
+			 place->module->path, why);
+	s->added[s->nr++] = (struct added){ place->module, place->bias, why != NULL };
 	pool->modules++;
 	pool->stats.modules++;
 	return true;
@@ -167,8 +173,10 @@ void check_run_oracle_free(struct check_run_oracle *pool)
  * @pool: the pool
  * @maps: its maps, after task_text()
  *
- * Modules of another machine than the process's are not told: libdw would take one of them to
- * find out which machine it is.
+ * Only files with code that is mapped as such are told: a program that is mapped as data (by
+ * readelf, say) has no pc in it, and libdw would put it where it runs, over what is there. Nor are
+ * those of another machine than the process's: libdw would take one of them to find out which
+ * machine it is.
  *
  * Return: the session, valid until the next call; NULL where memory ran out.
  */
@@ -188,11 +196,11 @@ struct oracle_frames *check_run_oracle_get(struct check_run_oracle *pool,
 	s->used = ++pool->clock;
 	if (s->generation == maps->generation)
 		return s->oracle;
-	for (k = 0; k < maps->nr_places; k++) {
-		const struct module_place *place = maps->place[k];
+	for (k = 0; k < maps->nr; k++) {
+		const struct module_place *place = maps->range[k].place;
 
-		if (place->module->arch == maps->arch && !find(s, place) &&
-		    !add_place(pool, s, place))
+		if (place && maps->range[k].flags & TASK_TEXT && place->module->arch == maps->arch &&
+		    !find(s, place) && !add_place(pool, s, place))
 			return NULL;
 	}
 	s->generation = maps->generation;

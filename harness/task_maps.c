@@ -367,7 +367,11 @@ static void add_usable(struct task_maps *maps, struct module_place *pl,
 {
 	struct task_range s = segment_range(pl, seg);
 
-	if (!has_place(maps, pl)) {
+	/*
+	 * Where perf records code only, the code tells where the rest is. A file that is mapped as data
+	 * (as a linker or readelf does) tells nothing: its segments are not laid out.
+	 */
+	if (r.flags & TASK_TEXT && !has_place(maps, pl)) {
 		for (u32 k = 0; k < pl->module->nr_segs; k++)
 			lay(maps, segment_range(pl, &pl->module->seg[k]));
 	}

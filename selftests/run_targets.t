@@ -46,5 +46,8 @@ sample('lazy-plt-ibt', 'plt-ibt', partial=0.02)
 if os.path.exists(os.path.join(T, 'byhand')):
     sample('frames-by-hand', 'byhand', partial=0.02)
 sample('dlopen', 'dlopen', *[os.path.join(T, 'plug%d.so' % n) for n in (1, 2, 3)])
+# A program that does not move, another one mapped as data, and libraries.
+sample('programs-mapped-as-data', 'datamap', os.path.join(T, 'plt'), os.path.join(T, 'plug1.so'),
+       os.path.join(T, 'datamap'), CHECK, partial=0.02)
 sample('fork-and-vfork', 'forks', 30, least=50, partial=0.4)
 end()

@@ -138,6 +138,7 @@ row 'lazy PLT' ./plt 1500
 row 'lazy PLT with IBT' ./plt-ibt 1500
 row 'frames by hand' ./byhand 1500
 row 'deeper than the window' ./deep 1500
+row 'programs mapped as data' ./datamap 1500 ./plt ./datamap ./plug1.so
 row 'fork, vfork, exec' ./forks 1500 250
 row '32-bit' ./recursion-m32 1500
 
