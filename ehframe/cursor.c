@@ -23,6 +23,17 @@ const struct ehf_limits ehf_limits_file = {
 	.scan_records	= 1U << 30,
 };
 
+/* Bytes that are taken to be at hand at once: a few added to an index do not wrap. */
+#define MOST_AT_HAND	(1U << 31)
+
+/* The bytes at hand end with the window. */
+static void clip(struct ehf_cursor *c)
+{
+	u64 left = c->end - c->base;
+
+	c->n = left < c->have ? (u32)left : c->have;
+}
+
 /**
  * ehf_open() - set a cursor to the window [@start, @end) of target memory
  * @c: the cursor
@@ -35,7 +46,6 @@ const struct ehf_limits ehf_limits_file = {
 void ehf_open(struct ehf_cursor *c, const struct ehf_ctx *ctx, u64 start, u64 end)
 {
 	u64 off = start - ctx->hand.start;
-	u64 len = end < start ? 0 : end - start;
 
 	c->ctx = ctx;
 	c->p = c->buf;
@@ -43,23 +53,15 @@ void ehf_open(struct ehf_cursor *c, const struct ehf_ctx *ctx, u64 start, u64 en
 	c->have = 0;
 	c->stop = EHF_STOP_NONE;
 	c->base = start;
-	c->end = start + len;
+	c->end = end < start ? start : end;
 	c->buf[0] = 0;
-	if (off < ctx->hand.len) {
-		if (len > ctx->hand.len - off)
-			len = ctx->hand.len - off;
-		c->p = ctx->hand.p + off;
-		c->have = len > ~0U ? ~0U : (u32)len;
+	if (off < ctx->hand.len && off < MOST_AT_HAND) {
+		c->p = ctx->hand.p;
+		c->base = ctx->hand.start;
+		c->i = (u32)off;
+		c->have = ctx->hand.len < MOST_AT_HAND ? (u32)ctx->hand.len : MOST_AT_HAND;
 	}
-	c->n = c->have;
-}
-
-/* The bytes at hand end with the window. */
-static void clip(struct ehf_cursor *c)
-{
-	u64 left = c->end - c->base;
-
-	c->n = left < c->have ? (u32)left : c->have;
+	clip(c);
 }
 
 /**
@@ -124,7 +126,7 @@ static bool refill(struct ehf_cursor *c)
 			if (avail > left)
 				avail = left;
 			c->p = p;
-			c->have = avail > ~0U ? ~0U : (u32)avail;
+			c->have = avail < MOST_AT_HAND ? (u32)avail : MOST_AT_HAND;
 			c->n = c->have;
 			c->ctx->cost->bytes += c->n < EHF_FETCH ? c->n : EHF_FETCH;
 			return true;
@@ -159,7 +161,8 @@ u8 ehf_u8_slow(struct ehf_cursor *c)
 {
 	if (!refill(c))
 		return 0;
-	return c->p[c->i++];
+	c->i = 1;
+	return c->p[0];
 }
 
 /**
@@ -201,10 +204,6 @@ u64 ehf_fixed(struct ehf_cursor *c, u32 len)
 
 	if (len > sizeof(bytes))
 		len = sizeof(bytes);
-	if (ehf_likely(len <= c->n - c->i)) {
-		c->i += len;
-		return ehf_number(c->p + c->i - len, len, c->ctx->abi->big_endian);
-	}
 	for (k = 0; k < len; k++)
 		bytes[k] = ehf_u8(c);
 	return c->stop ? 0 : ehf_number(bytes, len, c->ctx->abi->big_endian);

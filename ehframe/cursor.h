@@ -90,8 +90,10 @@ static inline void ehf_fail(struct ehf_cursor *c, enum ehf_stop stop)
 {
 	if (!c->stop)
 		c->stop = stop;
-	c->n = c->i;
-	c->have = c->i;
+	c->base += c->i;
+	c->i = 0;
+	c->n = 0;
+	c->have = 0;
 }
 
 /* The target address of the next byte. */
@@ -156,10 +158,12 @@ static inline u64 ehf_sign_extend(u64 v, u32 len)
 /* Reads an unsigned number of 4 bytes, as ehf_fixed() does. */
 static inline u32 ehf_u32(struct ehf_cursor *c)
 {
-	if (ehf_unlikely(c->n - c->i < 4))
+	u32 i = c->i;
+
+	if (ehf_unlikely(c->n < 4 || i > c->n - 4))
 		return (u32)ehf_fixed(c, 4);
-	c->i += 4;
-	return (u32)ehf_number(c->p + c->i - 4, 4, c->ctx->abi->big_endian);
+	c->i = i + 4;
+	return (u32)ehf_number(c->p + i, 4, c->ctx->abi->big_endian);
 }
 
 /* Truncates an address to the machine's address size. */

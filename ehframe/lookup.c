@@ -90,15 +90,43 @@ cut:
 	return c.stop == EHF_STOP_SECTION_MEMORY ? c.stop : EHF_STOP_BAD_HEADER;
 }
 
-/* One field of a table entry, from its bytes, which stand at @addr. */
-static inline u64 field(const struct ehf_abi *abi, const struct ehf_section *s, const u8 *p,
-			u64 addr)
-{
-	u32 size = s->entry_size / 2;
-	u64 v = ehf_number(p, size, abi->big_endian);
+/* Bytes at hand that hold entries of the table: @n at @p, the first entry at offset @at. */
+struct entries {
+	const u8 *p;
+	u64 n;
+	u64 at;
+};
 
+/*
+ * The number of @len bytes at offset @at; 0 where it is not at hand. The search keeps its indexes
+ * in range; that each is compared with what is there makes it a matter of this line alone.
+ */
+static inline u64 number_at(const struct entries *e, u64 at, u32 len, bool big_endian)
+{
+	return e->n >= len && at <= e->n - len ? ehf_number(e->p + at, len, big_endian) : 0;
+}
+
+/* One field of a table entry, at offset @at of what is at hand; its address is @addr. */
+static inline u64 field(const struct ehf_abi *abi, const struct ehf_section *s,
+			const struct entries *e, u64 at, u64 addr)
+{
+	u64 v = 0;
+
+	switch (s->entry_size) {
+	case 2 * 2:
+		v = number_at(e, at, 2, abi->big_endian);
+		break;
+	case 2 * 4:
+		v = number_at(e, at, 4, abi->big_endian);
+		break;
+	case 2 * 8:
+		v = number_at(e, at, 8, abi->big_endian);
+		break;
+	default:
+		break;
+	}
 	if (s->table_enc & DW_EH_PE_signed)
-		v = ehf_sign_extend(v, size);
+		v = ehf_sign_extend(v, s->entry_size / 2);
 	if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_datarel)
 		v += s->hdr;
 	else if ((s->table_enc & DW_EH_PE_application) == DW_EH_PE_pcrel)
@@ -120,12 +148,13 @@ bool ehf_entry_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 
 {
 	u64 addr = s->table + index * s->entry_size;
 	u8 bytes[16] = { 0 };
+	const struct entries e = { bytes, sizeof(bytes), 0 };
 	u32 half = s->entry_size / 2;
 
 	if (half > 8 || !ehf_read(ctx, addr, bytes, 2 * half))
 		return false;
-	entry->start = field(ctx->abi, s, bytes, addr);
-	entry->fde = field(ctx->abi, s, bytes + half, addr + half);
+	entry->start = field(ctx->abi, s, &e, 0, addr);
+	entry->fde = field(ctx->abi, s, &e, half, addr + half);
 	return true;
 }
 
@@ -136,38 +165,41 @@ bool ehf_entry_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 
  * Entries [low, low + nr), if the source has them at hand or they fit in one copy. Asked for all
  * of them once, and again when what is left of the search is small.
  */
-static const u8 *take_entries(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 low,
-			      u64 nr, u8 *buf, bool *fault)
+static bool take_entries(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 low, u64 nr,
+			 u8 *buf, struct entries *e, bool *fault)
 {
 	const struct ehf_mem *mem = ctx->mem;
 	const u64 size = s->entry_size;
 	const u64 addr = s->table + low * size;
 	const u64 bytes = nr * size;
-	const u8 *p = ehf_at_hand(&ctx->hand, addr, bytes);
 	u64 avail = 0;
 
-	if (p)
-		return p;
+	if (ehf_at_hand(&ctx->hand, addr, bytes)) {
+		*e = (struct entries){ ctx->hand.p, ctx->hand.len, addr - ctx->hand.start };
+		return true;
+	}
 	if (mem->direct && (nr == s->nr_fdes || (bytes <= TABLE_LOAN && bytes > TABLE_LOAN / 2) ||
 			    (bytes <= EHF_PAGE && bytes > EHF_PAGE / 2))) {
 		ctx->cost->reads++;
-		p = mem->direct(mem, addr, bytes, &avail);
-		if (p && avail >= bytes)
-			return p;
+		*e = (struct entries){ .p = mem->direct(mem, addr, bytes, &avail) };
+		e->n = avail;
+		if (e->p && avail >= bytes)
+			return true;
 	}
 	if (bytes > EHF_FETCH)
-		return NULL;
+		return false;
+	*e = (struct entries){ buf, EHF_FETCH, 0 };
 	*fault = !ehf_read(ctx, addr, buf, (u32)bytes);
-	return *fault ? NULL : buf;
+	return !*fault;
 }
 
 /*
- * The last entry of [low, low + nr), which @p holds, whose start is not above @pc, without a
+ * The last entry of [low, low + nr), which @e holds, whose start is not above @pc, without a
  * branch that depends on the data. The table that nearly every file has, of 4-byte distances
  * from the header, gets a loop of its own.
  */
-static u64 search_bytes(const struct ehf_ctx *ctx, const struct ehf_section *s, const u8 *p,
-			u64 low, u64 nr, u64 pc)
+static u64 search_bytes(const struct ehf_ctx *ctx, const struct ehf_section *s,
+			const struct entries *e, u64 low, u64 nr, u64 pc)
 {
 	const struct ehf_abi *abi = ctx->abi;
 	const u64 size = s->entry_size, addr = s->table + low * size;
@@ -178,7 +210,7 @@ static u64 search_bytes(const struct ehf_ctx *ctx, const struct ehf_section *s, 
 
 		while (nr > 1) {
 			u64 half = nr / 2;
-			u64 v = ehf_number(p + (at + half) * 8, 4, big_endian);
+			u64 v = number_at(e, e->at + (at + half) * 8, 4, big_endian);
 
 			at += s->hdr + ehf_sign_extend(v, 4) <= pc ? half : 0;
 			nr -= half;
@@ -189,7 +221,7 @@ static u64 search_bytes(const struct ehf_ctx *ctx, const struct ehf_section *s, 
 		u64 half = nr / 2;
 		u64 off = (at + half) * size;
 
-		at += field(abi, s, p + off, addr + off) <= pc ? half : 0;
+		at += field(abi, s, e, e->at + off, addr + off) <= pc ? half : 0;
 		nr -= half;
 	}
 	return low + at;
@@ -204,11 +236,11 @@ static enum ehf_stop search(const struct ehf_ctx *ctx, const struct ehf_section 
 {
 	u64 low = 0, nr = s->nr_fdes, off;
 	u8 buf[EHF_FETCH] = { 0 };
+	struct entries e = { buf, 0, 0 };
 	bool fault = false;
-	const u8 *p;
 
 	found->steps += 64 - (u64)__builtin_clzll(nr);
-	while (!(p = take_entries(ctx, s, low, nr, buf, &fault))) {
+	while (!take_entries(ctx, s, low, nr, buf, &e, &fault)) {
 		u64 half = nr / 2;
 
 		if (fault || !ehf_entry_read(ctx, s, low + half, best))
@@ -216,11 +248,11 @@ static enum ehf_stop search(const struct ehf_ctx *ctx, const struct ehf_section 
 		low += best->start <= pc ? half : 0;
 		nr -= half;
 	}
-	found->index = search_bytes(ctx, s, p, low, nr, pc);
+	found->index = search_bytes(ctx, s, &e, low, nr, pc);
 	off = (found->index - low) * s->entry_size;
-	best->start = field(ctx->abi, s, p + off, s->table + found->index * s->entry_size);
+	best->start = field(ctx->abi, s, &e, e.at + off, s->table + found->index * s->entry_size);
 	off += s->entry_size / 2;
-	best->fde = field(ctx->abi, s, p + off,
+	best->fde = field(ctx->abi, s, &e, e.at + off,
 			  s->table + found->index * s->entry_size + s->entry_size / 2);
 	return best->start <= pc ? EHF_STOP_NONE : EHF_STOP_NO_FDE;
 }

@@ -57,7 +57,7 @@ static bool is_tracked(const struct ehf_program *p, u64 reg)
 /* An unsigned operand as an offset, or a stop where it is no signed 64-bit number. */
 static s64 plain_u(struct ehf_program *p, u64 v)
 {
-	if (v >> 63) {
+	if (v > ~0ULL >> 1) {
 		ehf_fail(&p->c, EHF_STOP_OFFSET_RANGE);
 		return 0;
 	}
@@ -164,7 +164,7 @@ static void remember(struct ehf_program *p)
 
 static void restore_state(struct ehf_program *p)
 {
-	if (!p->depth) {
+	if (!p->depth || p->depth > EHF_MAX_STATES) {
 		ehf_fail(&p->c, EHF_STOP_RESTORE_EMPTY);
 		return;
 	}
@@ -174,7 +174,7 @@ static void restore_state(struct ehf_program *p)
 static void negate_ra_state(struct ehf_program *p)
 {
 	if (p->ctx->abi->ra_state)
-		p->now.ra_signed = !p->now.ra_signed;
+		p->now.ra_signed ^= 1;
 	else
 		ehf_fail(&p->c, EHF_STOP_OPCODE);
 }
@@ -320,7 +320,7 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 			i += 1;
 			goto advance;
 		}
-		arg = n - i > 1 ? b[i + 1] : 0xff;
+		arg = i + 1 < n ? b[i + 1] : 0xff;
 		if ((op & 0xc0) == DW_CFA_offset) {
 			if (arg >= 0x80 || !p->data_align)
 				break;
@@ -334,7 +334,7 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 			i += 1;
 			continue;
 		case DW_CFA_def_cfa_offset:
-			if (p->now.cfa.kind != EHF_CFA_REG || n - i < 3)
+			if (p->now.cfa.kind != EHF_CFA_REG || i + 2 >= n)
 				break;
 			if (arg < 0x80) {
 				p->now.cfa.off = arg;
@@ -347,7 +347,7 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 			i += 3;
 			continue;
 		case DW_CFA_advance_loc1:
-			if (n - i < 2 || !code_align)
+			if (i + 1 >= n || !code_align)
 				break;
 			delta = arg;
 			i += 2;
@@ -359,7 +359,7 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 			i += 2;
 			continue;
 		case DW_CFA_def_cfa:
-			if (arg >= 0x80 || n - i < 3 || b[i + 2] >= 0x80)
+			if (arg >= 0x80 || i + 2 >= n || b[i + 2] >= 0x80)
 				break;
 			set_cfa(p, arg, b[i + 2]);
 			p->dirty = true;
@@ -372,7 +372,7 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 			i += 1;
 			continue;
 		case DW_CFA_restore_state:
-			if (!p->depth)
+			if (!p->depth || p->depth > EHF_MAX_STATES)
 				break;
 			p->now = p->stack[--p->depth];
 			p->dirty = true;
@@ -453,7 +453,7 @@ static void run_cie(struct ehf_program *p)
 		p->in_cie = false;
 		return;
 	}
-	p->now = (struct ehf_state){ .ra_signed = false };
+	p->now = (struct ehf_state){ .ra_signed = 0 };
 	p->in_cie = true;
 	ehf_open(&p->c, p->ctx, cie->insns, cie->end);
 	run(p, ~0ULL);

@@ -88,7 +88,7 @@ enum ehf_tracked { EHF_FP, EHF_RA, EHF_SP, EHF_NR_TRACKED };
 struct ehf_state {
 	struct ehf_cfa cfa;
 	struct ehf_rule rule[EHF_NR_TRACKED];
-	bool ra_signed;
+	u8 ra_signed;	/* 0 or 1 */
 };
 
 /**
