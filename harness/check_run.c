@@ -314,9 +314,10 @@ static void report(struct run *run)
 			json_text(&j, "text", run->note[k] ? run->note[k] : "");
 			json_end(&j);
 		}
-		report_trace_json(&s->figures, &context, run->out);
 		check_run_names_json_end(s->names, run->out);
 		write_files(run, &context);
+		/* The summary is the last line, whatever else there is. */
+		report_trace_json(&s->figures, &context, run->out);
 		return;
 	}
 	report_trace_text(&s->figures, &context, run->out);
