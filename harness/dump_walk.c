@@ -278,10 +278,10 @@ void dump_walk_free(struct dump_walk *w)
 static const char *via_name(u8 via)
 {
 	static const char *const names[EHU_NR_VIA] = {
-		[EHU_VIA_REGS] = "registers",
+		[EHU_VIA_REGS] = "regs",
 		[EHU_VIA_EH_FRAME] = "eh-frame",
 		[EHU_VIA_SIGNAL_CODE] = "signal-code",
-		[EHU_VIA_FP] = "frame-pointer",
+		[EHU_VIA_FP] = "fp",
 	};
 
 	return via < EHU_NR_VIA ? names[via] : "?";
