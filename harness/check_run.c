@@ -320,6 +320,15 @@ static void report(struct run *run)
 		report_trace_json(&s->figures, &context, run->out);
 		return;
 	}
+	/* Standard output has the stacks, for other programs to read. */
+	if (run->opts->names.print) {
+		char verdict[256];
+
+		report_trace_verdict(&s->figures, verdict, sizeof(verdict));
+		notef(run, "%s", verdict);
+		write_files(run, &context);
+		return;
+	}
 	report_trace_text(&s->figures, &context, run->out);
 	check_run_names_text(s->names, run->out);
 	write_files(run, &context);

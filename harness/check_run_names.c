@@ -335,11 +335,14 @@ static void keep_diff(struct check_run_names *n, const struct report_trace_sampl
 		d->page.nr_theirs = 0;
 }
 
-/* As perf script -F comm,pid,time,ip,sym has it. */
+/*
+ * As perf script -F comm,pid,time,ip,sym has it, but for the addresses: those of the process, and
+ * return addresses as they are. Inlined functions are shown with --symbols=all only.
+ */
 static void print_stack(struct check_run_names *n, const struct report_trace_sample *s,
 			const struct task_maps *maps)
 {
-	fprintf(n->out, "%-16s %7u %5" PRIu64 ".%06" PRIu64 ": \n", s->task->comm, s->rec->pid,
+	fprintf(n->out, "%s %5u %5" PRIu64 ".%06" PRIu64 ": \n", s->task->comm, s->rec->pid,
 		s->rec->time / 1000000000, s->rec->time / 1000 % 1000000);
 	for (u32 i = 0; i < s->ours->nr; i++) {
 		const struct ehu_entry *e = &s->ours->entry[i];
@@ -347,7 +350,11 @@ static void print_stack(struct check_run_names *n, const struct report_trace_sam
 		const char *name;
 
 		check_run_names_frame(n, maps, s->rec->pid, e->ip, e->flags & EHU_ENTRY_EXACT, &f);
-		name = f.answer->name;
+		for (u32 k = 0; k + 1 < f.answer->nr_places; k++) {
+			name = f.answer->place[k].name;
+			fprintf(n->out, "\t%16" PRIx64 " %s (inlined)\n", e->ip, name ? name : "[unknown]");
+		}
+		name = symbols_function(f.answer);
 		fprintf(n->out, "\t%16" PRIx64 " %s\n", e->ip, name ? name : "[unknown]");
 	}
 	putc('\n', n->out);

@@ -104,6 +104,7 @@ tap_ok page_has_the_same_numbers same_numbers
 
 "$check" --print -- "$dir/full" > "$dir/print" 2>/dev/null
 tap_ok print_has_stacks grep -q '^	 *[0-9a-f]* deeper$' "$dir/print"
+tap_not print_is_nothing_but_stacks grep -qvE '^$|^	 *[0-9a-f]+ .+$|^full +[0-9]+ +[0-9]+\.[0-9]{6}: $' "$dir/print"
 tap_not unwritable_page_is_told sh -c '! "$1" --html /nowhere/page.html -- /bin/true 2>&1 | grep -q "/nowhere/page.html cannot be written"' sh "$check"
 tap_not bad_mode "$check" --symbols=some -- /bin/true
 tap_not print_is_not_json "$check" --print --json -- /bin/true
