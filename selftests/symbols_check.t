@@ -76,6 +76,52 @@ tap_ok debuglink_as_addr2line agrees linked linked
 tap_ok chain_is_named is "$(field all trace '[p["function"] for t in of for f in t.get("frames", []) for p in f.get("places", []) if p["function"] in ("spin", "deeper", "main")].count("spin") > 20')" True
 tap_ok stripped_names_nothing is "$(run bare bare --symbols=all; field bare symbols-module '[(m["frames"] > 0, m["no_function"] == m["frames"]) for m in of if m["path"].endswith("/bare")]')" "[(True, True)]"
 
+# A plugin that is loaded late, and code without a file that says its name in a perf map.
+cat > "$dir/plugin.c" <<'END'
+__attribute__((noinline)) static unsigned hidden(unsigned n)
+{
+	for (int i = 0; i < 5000; i++)
+		n = n * 1664525 + 1013904223;
+	return n;
+}
+unsigned plugin(unsigned n) { return hidden(n) + 1; }
+END
+cat > "$dir/host.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* mov $2000000,%ecx; 1: dec %ecx; jnz 1b; ret */
+static const unsigned char code[] = { 0xb9, 0x80, 0x84, 0x1e, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+int main(int argc, char **argv)
+{
+	unsigned (*plugin)(unsigned) = dlsym(dlopen(argv[1], RTLD_NOW), "plugin");
+	void *jit = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	FILE *map;
+
+	memcpy(jit, code, sizeof(code));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx %zx JS:spin made.js:1\n", (unsigned long)jit, sizeof(code));
+	fclose(map);
+	printf("%s\n", path);
+	for (int i = 0; i < 100; i++) {
+		for (int k = 0; k < 100; k++)
+			plugin(i);
+		((void (*)(void))jit)();
+	}
+	return argc == 9;
+}
+END
+gcc -O2 -g -shared -fPIC -o "$dir/plugin.so" "$dir/plugin.c" && gcc -O2 -g -o "$dir/host" "$dir/host.c" || exit 1
+"$check" --symbols=all --json --verify-symbols=1000 -- "$dir/host" "$dir/plugin.so" > "$dir/late.json" 2> "$dir/late.err"
+rm -f $(grep -o '/tmp/perf-[0-9]*\.map' "$dir/late.err")
+tap_ok plugin_is_named is "$(field late trace 'sum(t["frames"][0].get("function") == "hidden" for t in of if t.get("frames")) > 10')" True
+tap_ok plugin_as_addr2line is "$(field late symbols-verify '[o["function"], o["line"], o["unchecked"]]')" "[0, 0, 0]"
+tap_ok jit_is_named is "$(field late trace '[f["table"] for t in of for f in t.get("frames", []) if f.get("function") == "JS:spin made.js:1"].count("perf-map") > 10')" True
+
 "$check" --html "$dir/page.html" --folded "$dir/folded" --json -- "$dir/full" > "$dir/page.json" 2>/dev/null
 tap_ok folded_counts_all_samples is "$(awk '{ n += $NF } END { print n }' "$dir/folded")" "$(field page trace-summary 'o["samples"] - o["untestable"]')"
 tap_ok folded_has_inlined grep -q ';main;deeper;.*spin_\[i\] ' "$dir/folded"
