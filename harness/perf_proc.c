@@ -254,8 +254,17 @@ static u32 map_build_id(pid_t pid, u64 start, u64 end, u64 ino, const char *name
 	return perf_proc_build_id(path, id);
 }
 
-/* One line of /proc/PID/maps; of data, only what can be read, as perf does. */
-static int describe_map(pid_t pid, char *line, const struct perf_proc_out *out)
+/**
+ * perf_proc_mapping() - describe one mapping by an MMAP2 record
+ * @pid: process
+ * @line: its line of /proc/PID/maps; changed
+ * @out: where the record goes
+ *
+ * Of data, only what can be read is told, as perf does.
+ *
+ * Return: 0, or what @out->fn returned.
+ */
+int perf_proc_mapping(pid_t pid, char *line, const struct perf_proc_out *out)
 {
 	struct record r;
 	u8 id[24] = { 0 };
@@ -356,7 +365,7 @@ int perf_proc_describe(pid_t pid, const struct perf_proc_out *out)
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!rc && getline(&line, &room, f) > 0)
-		rc = describe_map(pid, line, out);
+		rc = perf_proc_mapping(pid, line, out);
 	free(line);
 	fclose(f);
 	return rc;

@@ -23,6 +23,7 @@ struct perf_proc_out {
 
 u32 perf_proc_id_size(u64 sample_type);
 int perf_proc_threads(pid_t pid, pid_t **tids);
+int perf_proc_mapping(pid_t pid, char *line, const struct perf_proc_out *out);
 int perf_proc_describe(pid_t pid, const struct perf_proc_out *out);
 u32 perf_proc_build_id(const char *path, u8 id[PERF_ABI_BUILD_ID_LEN]);
 const void *perf_proc_vdso(size_t *size);
