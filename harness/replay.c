@@ -4,7 +4,9 @@
  */
 #include "harness/replay.h"
 
+#include <elf.h>
 #include <string.h>
+#include <sys/uio.h>
 
 /* What is this far from the window counts as the stack that was not recorded. */
 #define BELOW_REACH	(1ULL << 20)
@@ -72,18 +74,42 @@ static const struct task_range *range_at(struct replay *r, u64 addr)
 	return r->last;
 }
 
+/*
+ * Data that the loader relocated and then made read-only: its mapping does not tell, its segment
+ * does. Pages that a writable segment takes part in are nobody's to read from the file.
+ */
+static bool was_written(const struct task_range *at, u64 addr)
+{
+	const struct module *m = at->module;
+
+	if (at->flags & TASK_WRITABLE)
+		return true;
+	if (at->flags & TASK_TEXT)
+		return false;
+	addr -= at->place->bias;
+	for (u32 k = 0; k < m->nr_segs; k++) {
+		const struct image_segment *s = &m->seg[k];
+
+		if (s->flags & PF_W && addr >= (s->addr & ~(u64)(PAGER_PAGE - 1)) && addr < s->end)
+			return true;
+	}
+	return false;
+}
+
 /* Where the byte at an address is to be had; @range is set for FILE and VDSO. */
 static enum replay_source source_at(struct replay *r, u64 addr, const struct task_range **range)
 {
 	const struct task_range *at;
 
-	if (addr - r->sp < r->stack_used)
+	if (!r->live && addr - r->sp < r->stack_used)
 		return REPLAY_FROM_STACK;
 	at = range_at(r, addr);
 	*range = at;
+	if (r->live && !(at && at->place && !was_written(at, addr)))
+		return REPLAY_FROM_LIVE;
 	if (at && !at->place && r->sp >= at->start && r->sp < at->end)
 		return addr < r->sp ? REPLAY_FROM_BELOW_STACK : REPLAY_FROM_PAST_STACK;
-	if (at && at->flags & TASK_WRITABLE)
+	if (at && at->place ? was_written(at, addr) : at && at->flags & TASK_WRITABLE)
 		return REPLAY_FROM_WRITABLE;
 	if (at && at->place)
 		return at->module->memory ? REPLAY_FROM_VDSO : REPLAY_FROM_FILE;
@@ -105,6 +131,38 @@ static void use_stack(struct replay *r, u64 addr, u64 len)
 	/* A record holds 64 KiB at most, which is 17 pages. */
 	for (; page <= last && page < 64; page++)
 		r->stack_pages |= 1ULL << page;
+}
+
+/* Pages of one walk, each counted once: a set by address whose entries name their walk. */
+static void use_live(struct replay *r, u64 addr, u64 len)
+{
+	u64 page = addr / PAGER_PAGE, last = (addr + len - 1) / PAGER_PAGE;
+
+	for (; page <= last; page++) {
+		u64 k = page;
+		u32 tries = 0;
+
+		while (r->live_seen[k &= REPLAY_LIVE_PAGES - 1][1] == r->live_walk &&
+		       r->live_seen[k][0] != page && tries++ < REPLAY_LIVE_PAGES)
+			k++;
+		if (r->live_seen[k][1] == r->live_walk && r->live_seen[k][0] == page)
+			continue;
+		r->live_seen[k][0] = page;
+		r->live_seen[k][1] = r->live_walk;
+		r->live_pages++;
+	}
+}
+
+static bool read_live(struct replay *r, u64 addr, void *dst, u64 len)
+{
+	struct iovec to = { .iov_base = dst, .iov_len = len };
+	struct iovec from = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
+
+	if (process_vm_readv(r->live, &to, 1, &from, 1, 0) != (ssize_t)len)
+		return false;
+	use_live(r, addr, len);
+	r->live_bytes += len;
+	return true;
 }
 
 /* Copies bytes, from one source after the other where they lie at a seam. */
@@ -134,6 +192,12 @@ static enum replay_source copy(struct replay *r, u64 addr, u8 *dst, u64 len)
 					dst, part))
 				return REPLAY_FROM_UNREAD;
 			break;
+		case REPLAY_FROM_LIVE:
+			/* A seam is none here: a file's pages are in the task's memory, too. */
+			part = len;
+			if (!read_live(r, addr, dst, part))
+				return REPLAY_FROM_UNMAPPED;
+			break;
 		default:
 			return source;
 		}
@@ -147,7 +211,7 @@ static enum replay_source copy(struct replay *r, u64 addr, u8 *dst, u64 len)
 static bool is_here(enum replay_source source)
 {
 	return source == REPLAY_FROM_STACK || source == REPLAY_FROM_FILE ||
-	       source == REPLAY_FROM_VDSO;
+	       source == REPLAY_FROM_VDSO || source == REPLAY_FROM_LIVE;
 }
 
 static bool account(struct replay *r, u64 addr, enum replay_source source)
@@ -357,6 +421,7 @@ enum replay_untestable replay_sample(struct replay *r, struct task *task,
 	r->stack_size = 0;
 	r->stack_used = 0;
 	r->sp = 0;
+	r->live = 0;
 	r->kernel_regs = false;
 	why = look(r, task, rec);
 	r->stack_used = r->stack_size;
@@ -402,6 +467,9 @@ void replay_walk(struct replay *r, const struct replay_opts *opts, struct ehu_tr
 	r->reads = 0;
 	r->fault_at = o->fault_at;
 	r->stack_pages = 0;
+	r->live_walk++;
+	r->live_pages = 0;
+	r->live_bytes = 0;
 	r->stack_used = o->cut_stack && o->stack_limit < r->stack_size ? o->stack_limit :
 									 r->stack_size;
 	r->mem.direct = o->copy || o->fault_at ? NULL : mem_direct;
@@ -410,7 +478,9 @@ void replay_walk(struct replay *r, const struct replay_opts *opts, struct ehu_tr
 	cost->reads = trace->cost.reads;
 	cost->bytes = trace->cost.bytes;
 	cost->insns = trace->cost.insns;
-	cost->pages = pager_walk_pages(r->pager) + (u64)__builtin_popcountll(r->stack_pages);
+	cost->pages = pager_walk_pages(r->pager) + (u64)__builtin_popcountll(r->stack_pages) +
+		      r->live_pages;
+	cost->live_bytes = r->live_bytes;
 	cost->page_ins = ps->page_ins - page_ins;
 	cost->page_in_bytes = ps->bytes - bytes;
 }

@@ -11,6 +11,9 @@
 /* Entries of a trace: what the kernel's per-task cache of one page holds. */
 #define REPLAY_ENTRIES	510
 
+/* Pages of a stopped task that are told apart in one walk; a power of two. */
+#define REPLAY_LIVE_PAGES	4096
+
 /*	symbol		name			meaning */
 #define REPLAY_UNTESTABLES(X) \
 	X(TESTABLE,	"testable",		"it can be walked") \
@@ -23,7 +26,8 @@
 	X(MACHINE,	"machine",		"a machine that is not supported yet") \
 	X(MODULE_STALE,	"module-stale",		"its pc is in a file that has changed since") \
 	X(MODULE_GONE,	"module-deleted",	"its pc is in a file that is gone") \
-	X(MODULE_UNUSABLE, "module-unusable",	"its pc is in a file that cannot be used")
+	X(MODULE_UNUSABLE, "module-unusable",	"its pc is in a file that cannot be used") \
+	X(CHANGED,	"memory-changed",	"another thread changed the stack during the walk")
 
 enum replay_untestable {
 #define X(sym, name, text) REPLAY_##sym,
@@ -37,6 +41,7 @@ enum replay_untestable {
 	X(STACK,	"stack",	"the stack window that came with the sample") \
 	X(FILE,		"file",		"pages of a mapped file that was never writable") \
 	X(VDSO,		"vdso",		"the vDSO") \
+	X(LIVE,		"live",		"a stopped task's own memory") \
 	X(PAST_STACK,	"past-stack",	"not here: above the window, where the dump ends") \
 	X(BELOW_STACK,	"below-stack",	"not here: up to 1 MiB below the stack pointer") \
 	X(WRITABLE,	"writable",	"not here: a mapping that is or was writable") \
@@ -60,6 +65,7 @@ enum replay_source {
  * @pages: distinct pages of 4 KiB that were read, of all sources; exact with @copy
  * @page_ins: of them, pages that had to be read from a file
  * @page_in_bytes: bytes of those
+ * @live_bytes: bytes that were read from a stopped task's memory
  * @from: where reads ended. Only those that reached the source: bytes that it offered directly
  *	are read without it
  * @missed: the read failed; @missed_addr is its address and @missed_from says why. The last
@@ -72,6 +78,7 @@ struct replay_cost {
 	u64 pages;
 	u64 page_ins;
 	u64 page_in_bytes;
+	u64 live_bytes;
 	u64 from[REPLAY_NR_SOURCES];
 	bool missed;
 	u64 missed_addr;
@@ -126,6 +133,9 @@ struct replay_stats {
  * @stack_size: bytes at @stack: really copied ones
  * @stack_full: all the bytes that were asked for came: the stack goes on behind them
  * @kernel_regs: registers are missing because the sample hit the kernel in an NMI
+ * @live: a thread that is stopped where the sample says: what is not in a file that was never
+ *	writable is read from its memory, nothing from @stack; 0 where there is none. Set it
+ *	after replay_sample(), which clears it
  * @stats: counters
  */
 struct replay {
@@ -138,6 +148,7 @@ struct replay {
 	u32 stack_size;
 	bool stack_full;
 	bool kernel_regs;
+	int live;
 	struct replay_stats stats;
 
 	/* for replay.c only */
@@ -148,6 +159,10 @@ struct replay {
 	u64 fault_at;
 	u64 stack_pages;
 	u32 stack_used;
+	u64 live_walk;
+	u64 live_bytes;
+	u64 live_pages;
+	u64 live_seen[REPLAY_LIVE_PAGES][2];
 	u64 mask;
 	u8 index[PERF_ABI_MAX_REGS];
 	const struct ehu_arch *mask_arch;

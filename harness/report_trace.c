@@ -52,6 +52,7 @@ static void add_cost(struct replay_cost *sum, const struct replay_cost *c)
 	sum->pages += c->pages;
 	sum->page_ins += c->page_ins;
 	sum->page_in_bytes += c->page_in_bytes;
+	sum->live_bytes += c->live_bytes;
 	for (u32 k = 0; k < REPLAY_NR_SOURCES; k++)
 		sum->from[k] += c->from[k];
 }
