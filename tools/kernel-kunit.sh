@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Run the core's selftests as KUnit tests in a user-mode kernel with KASAN and UBSAN.
+#
+#   tools/kernel-kunit.sh
+#
+# EHU_BUILD	the build folder (build/); everything is in $EHU_BUILD/kernel/kunit
+# EHU_JOBS	jobs of the kernel's build (number of CPUs)
+# EHU_CORE	take ehframe/, arch/ and unwind/ from here (.): for a copy with a bug planted
+#
+# The first run unpacks and builds a kernel, which takes minutes; later ones build what changed.
+set -eu
+cd "$(dirname "$0")/.."
+: "${EHU_BUILD:=$PWD/build}" "${EHU_JOBS:=$(nproc)}" "${EHU_CORE:=.}"
+dir=$EHU_BUILD/kernel/kunit
+tar=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | sort -V | tail -n 1)
+
+for f in "${tar:-/usr/src/linux-source}" "$(command -v flex || echo flex)" \
+	 "$(command -v bison || echo bison)" "$(command -v bc || echo bc)"; do
+	[ -e "$f" ] || {
+		echo "make test-kunit: no $f; tools/setup --kernel installs it" >&2
+		exit 1
+	}
+done
+tree=$dir/$(basename "$tar" .tar.xz)
+mkdir -p "$dir"
+if [ ! -e "$tree/.ehunwind" ]; then
+	tar -C "$dir" -xf "$tar"
+	echo 'obj-$(CONFIG_KUNIT) += ehunwind/' >> "$tree/lib/Makefile"
+	touch "$tree/.ehunwind"
+fi
+
+# Tests of the core that want more than a kernel has say so by a header of a libc.
+names= left=
+for f in selftests/core_*.c; do
+	if grep -q '#include <' "$f"; then
+		left+=" $(basename "$f" .c)"
+	else
+		names+=" $(basename "$f" .c)"
+	fi
+done
+
+# Copies, with the times of the originals, so that only what changed is built again.
+to=$tree/lib/ehunwind
+mkdir -p "$to/selftests"
+for d in ehframe arch unwind; do
+	rsync -a --checksum --delete --include='*.[ch]' --exclude='*' "$EHU_CORE/$d/" "$to/$d"
+done
+rsync -a --checksum selftests/lib "$to/selftests"
+rsync -a --checksum selftests/kunit/selftests "$to/kunit"
+rsync -a --checksum selftests/kunit/suites.c "$to"
+rsync -a --checksum selftests/kunit/Kbuild "$to/Makefile"
+echo "$names" > "$dir/names"
+rsync -a --checksum "$dir/names" "$to/names"
+for n in $names; do
+	rsync -a --checksum "selftests/$n.c" "$to/raw_$n.c"
+done
+# Stacks: KASAN widens them, and the tests' are those of user space.
+cat > "$dir/kunitconfig" <<'C'
+CONFIG_KUNIT=y
+CONFIG_KASAN=y
+CONFIG_KASAN_GENERIC=y
+CONFIG_UBSAN=y
+CONFIG_KERNEL_STACK_ORDER=4
+CONFIG_FRAME_WARN=0
+C
+
+cd "$tree"
+python3 tools/testing/kunit/kunit.py run --kunitconfig "$dir/kunitconfig" --build_dir "$dir/out" \
+	--jobs "$EHU_JOBS" --raw_output=all 'core_*' </dev/null > "$dir/log" 2>&1 || true
+cd - >/dev/null
+[ -z "$left" ] || echo "# not here, they need a libc:$left"
+python3 tools/kernel-kunit.py "$dir/log"
