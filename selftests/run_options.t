@@ -3,6 +3,7 @@
 """What ehunwind-check says and returns where there is little or nothing to sample, or too much."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,24 @@ for k in range(12):
     if r.status not in (0, 1, 3, 4) or 'Sanitizer' in r.err:
         worst.append('%d: %s' % (k, r))
 ok('flipped-bits', not worst, '\n'.join(worst))
+
+# The program file is replaced, or gone, when the samples are read: never silently used.
+program, moved = at('program'), at('moved.data')
+shutil.copy(busy[0], program)
+r = Run([CHECK, '--save', moved, '--', program, 100])
+ok('own-copy', r.status == 0, r)
+os.remove(program)
+shutil.copy(os.path.join(T, 'sorts'), program)
+r = Run([CHECK, '--perf-data', moved])
+ok('replaced-program-is-stale', r.status in (0, 4) and '[stale: ' in r.out and
+   'module-stale' in r.out, r)
+with open(program, 'wb') as f:
+    f.write(b'no ELF any more' * 99)
+r = Run([CHECK, '--perf-data', moved])
+ok('overwritten-program', r.status in (0, 4) and 'module-' in r.out, r)
+os.remove(program)
+r = Run([CHECK, '--perf-data', moved])
+ok('deleted-program', r.status in (0, 4) and '[deleted' in r.out and 'module-deleted' in r.out, r)
 
 # Faults: every read fails once.
 r = Run([CHECK, '--json', '--fault-reads', '--frequency', '200', '--', os.path.join(T, 'sorts'), 200])
