@@ -12,9 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Sessions kept, and modules in all of them: each is an ELF file that libdw has mapped. */
+/*
+ * Sessions kept, and modules in all of them: libdw keeps each mapped and open, and a process has
+ * 1,024 descriptors, of which the pager takes 256.
+ */
 #define MAX_SESSIONS	32
-#define MAX_MODULES	1500
+#define MAX_MODULES	600
 
 struct added {
 	const struct module *module;
@@ -34,6 +37,7 @@ struct session {
 
 struct check_run_oracle {
 	struct session session[MAX_SESSIONS];
+	struct debuginfo *di;	/* NULL: no separate files */
 	u64 clock;
 	u64 modules;		/* in all sessions now */
 	struct check_run_oracle_stats stats;
@@ -137,6 +141,7 @@ static struct session *begin(struct check_run_oracle *pool, const struct task_ma
 	s->oracle = oracle_frames_new(maps->arch);
 	if (!s->oracle)
 		return NULL;
+	oracle_frames_debuginfo(s->oracle, pool->di);
 	s->epoch = maps->epoch;
 	pool->stats.sessions++;
 	return s;
@@ -144,12 +149,17 @@ static struct session *begin(struct check_run_oracle *pool, const struct task_ma
 
 /**
  * check_run_oracle_new() - no sessions yet
+ * @di: lets libdw use .debug_frame of separate files; NULL for no such files
  *
  * Return: the pool, NULL where memory ran out.
  */
-struct check_run_oracle *check_run_oracle_new(void)
+struct check_run_oracle *check_run_oracle_new(struct debuginfo *di)
 {
-	return calloc(1, sizeof(struct check_run_oracle));
+	struct check_run_oracle *pool = calloc(1, sizeof(*pool));
+
+	if (pool)
+		pool->di = di;
+	return pool;
 }
 
 /**

@@ -50,7 +50,7 @@ for (let i = 0; i < 40; i++) a.push(JSON.stringify({ i, s: fib(24), t: 'x'.repea
 console.log(a.join('').length);
 JS
 cat /bin/bash /usr/lib/*/libc.so.6 "$(command -v perl)" "$(command -v git || echo /bin/sh)" > data
-cat data data data data > input
+cat data data > input
 
 # row NAME COMMAND...: sample the command, print a line of the table
 row() {
