@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Unwind the samples of a command or of a perf.data file, and compare each with libdw.
+ * Unwind the samples of a command, a process or a perf.data file, and compare each with libdw.
  */
 #ifndef HARNESS_CHECK_RUN_H
 #define HARNESS_CHECK_RUN_H
@@ -19,11 +19,15 @@
  * @argv: own command line, kept in a saved file
  * @command: program and arguments to sample, ended by NULL; NULL with @perf_data
  * @perf_data: file to read, "-" for a pipe on standard input
+ * @pid: running process to sample; 0 for none
+ * @defer: stop its threads and walk their live memory; else what the kernel copies of the stack
+ * @exit_status: where nothing differs, the command's own exit status becomes the result
  * @save: file to write what was captured to, or NULL
  * @capture: how to capture
  * @symfs: put before each recorded path, or NULL
  * @json: JSON lines instead of text
  * @fault_reads: walk every sample again once for each read, with that read failing
+ * @debug_frame: libdw may use .debug_frame of separate files
  * @no_io_uring: plain reads, writes and poll(2)
  * @names: which frames are named, and what is written with them; its symfs and live are set
  *	from here
@@ -34,11 +38,15 @@ struct check_run_options {
 	char *const *argv;
 	char *const *command;
 	const char *perf_data;
+	pid_t pid;
+	bool defer;
+	bool exit_status;
 	const char *save;
 	struct perf_capture_opts capture;
 	const char *symfs;
 	bool json;
 	bool fault_reads;
+	bool debug_frame;
 	bool no_io_uring;
 	struct check_run_names_options names;
 	FILE *out;

@@ -445,6 +445,35 @@ void check_run_names_json(void *arg, struct json *j, const struct ehu_entry *e)
 	json_close_list(j);
 }
 
+/**
+ * check_run_names_at() - say what symbol an address is in
+ * @arg: the names; the sample is the one last given to check_run_names_sample()
+ * @lookup: the address that is looked up, not a return address
+ * @off: filled in with its distance from the symbol's start
+ *
+ * Return: the symbol, NULL where there is none.
+ */
+const char *check_run_names_at(void *arg, u64 lookup, u64 *off)
+{
+	struct check_run_names *n = arg;
+	struct check_run_names_frame f;
+
+	check_run_names_frame(n, n->maps, n->pid, lookup, true, &f);
+	*off = f.answer->offset;
+	return f.answer->name;
+}
+
+/**
+ * check_run_names_debuginfo() - the search for debug files, for others who need one
+ * @n: the names
+ *
+ * Return: the search; valid as long as the names.
+ */
+struct debuginfo *check_run_names_debuginfo(struct check_run_names *n)
+{
+	return symbols_debuginfo(n->symbols);
+}
+
 static const char *module_path(const struct check_run_names_module *m)
 {
 	return m->module ? m->module->path : "[unmapped]";

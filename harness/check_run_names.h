@@ -71,6 +71,8 @@ void check_run_names_frame(struct check_run_names *n, const struct task_maps *ma
 void check_run_names_sample(struct check_run_names *n, const struct report_trace_sample *s,
 			    const struct task_maps *maps, u64 number);
 void check_run_names_json(void *arg, struct json *j, const struct ehu_entry *e);
+const char *check_run_names_at(void *arg, u64 lookup, u64 *off);
+struct debuginfo *check_run_names_debuginfo(struct check_run_names *n);
 void check_run_names_json_end(struct check_run_names *n, FILE *out);
 void check_run_names_text(struct check_run_names *n, FILE *out);
 bool check_run_names_end(struct check_run_names *n, const struct report_trace *figures,

@@ -24,7 +24,7 @@ struct check_run_oracle_stats {
 	char refused_why[256];
 };
 
-struct check_run_oracle *check_run_oracle_new(void);
+struct check_run_oracle *check_run_oracle_new(struct debuginfo *di);
 void check_run_oracle_free(struct check_run_oracle *pool);
 struct oracle_frames *check_run_oracle_get(struct check_run_oracle *pool,
 					   const struct task_maps *maps);

@@ -48,10 +48,12 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 		s->modules = module_table_new(&params);
 	if (s->modules)
 		s->tasks = task_table_new(s->modules);
-	s->oracles = check_run_oracle_new();
 	naming.symfs = opts->symfs;
-	naming.live = opts->command;
+	naming.live = opts->command || opts->pid;
 	s->names = check_run_names_new(&naming, out);
+	if (s->names)
+		s->oracles = check_run_oracle_new(opts->debug_frame ?
+						  check_run_names_debuginfo(s->names) : NULL);
 	s->slot = calloc(EHU_ROW_CACHE_SLOTS, sizeof(*s->slot));
 	s->list = open_memstream(&s->list_text, &s->list_size);
 	if (!s->tasks || !s->oracles || !s->slot || !s->list || !s->names) {
@@ -118,6 +120,19 @@ static void untestable(struct check_run_samples *s, const struct perf_event_rec 
 		report_trace_json_sample(&sample, s->out);
 }
 
+/* Does another walk of a stopped task still see the same? Other threads of it may run. */
+static bool still_same(struct check_run_samples *s, const struct ehu_trace *ours)
+{
+	static struct ehu_entry entry[REPLAY_ENTRIES];
+	const struct replay_opts how = { .copy = true };
+	struct ehu_trace again = { .entry = entry, .max = REPLAY_ENTRIES };
+	struct replay_cost cost;
+	u32 at;
+
+	replay_walk(&s->replay, &how, &again, &cost);
+	return compare_same(ours, &again, &at);
+}
+
 /* The same walk with rows and CIEs of earlier ones at hand: nothing but its cost may change. */
 static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace *ours,
 			     const struct perf_event_rec *rec)
@@ -131,7 +146,7 @@ static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace
 	replay_walk(&s->replay, &how, &again, &cost);
 	s->figures.cache_hits = s->cache.hits;
 	s->figures.cache_misses = s->cache.misses;
-	if (compare_same(ours, &again, &at))
+	if (compare_same(ours, &again, &at) || (s->replay.live && !still_same(s, ours)))
 		return;
 	s->figures.cache_bad++;
 	if (s->listed >= CHECK_RUN_LIST)
@@ -145,7 +160,8 @@ static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace
 static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
 		   const struct perf_event_rec *rec)
 {
-	bool windows = report_trace_testable(&s->figures) % CHECK_RUN_CUT_EVERY == 1;
+	bool windows = !s->replay.live &&
+		       report_trace_testable(&s->figures) % CHECK_RUN_CUT_EVERY == 1;
 	struct check_run_fault first;
 
 	check_run_fault(&s->replay, ours, windows, &s->figures, &first);
@@ -156,30 +172,76 @@ static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
 		s->figures.samples, rec->pid, first.what, first.at);
 }
 
-static int walk_sample(struct check_run_samples *s, const struct perf_event_rec *rec)
+/**
+ * check_run_samples_take() - take a sample at hand
+ * @s: the run
+ * @rec: a sample; must stay until it has been compared
+ * @task: its process
+ *
+ * Return: REPLAY_TESTABLE, or why it is not; then it is counted and written down.
+ */
+enum replay_untestable check_run_samples_take(struct check_run_samples *s,
+					      const struct perf_event_rec *rec, struct task *task)
 {
-	static struct ehu_entry entry[REPLAY_ENTRIES];
-	static struct compare_frame frame[REPLAY_ENTRIES];
-	struct task *task = task_get(s->tasks, rec->pid);
-	struct ehu_trace ours = { .entry = entry, .max = REPLAY_ENTRIES };
-	struct compare_oracle theirs = { .frame = frame };
-	struct oracle_mem mem = { .mem = { .read = oracle_read }, .r = &s->replay };
-	const struct replay_opts plain = { 0 };
-	struct compare_result result;
-	struct replay_cost cost;
-	struct report_trace_sample sample;
-	enum replay_untestable why;
-	struct oracle_frames *oracle;
+	enum replay_untestable why = replay_sample(&s->replay, task, rec);
 
-	if (!task)
-		return -ENOMEM;
-	why = replay_sample(&s->replay, task, rec);
 	if (why != REPLAY_TESTABLE) {
 		report_trace_untestable(&s->figures, why);
 		untestable(s, rec, task, replay_untestable_name(why), replay_untestable_text(why));
-		return 0;
 	}
-	replay_walk(&s->replay, &plain, &ours, &cost);
+	return why;
+}
+
+/**
+ * check_run_samples_window() - compare two walks of one stop: of its memory and of a copy of it
+ * @s: the run
+ * @rec: the sample
+ * @whole: of the memory
+ * @window: of the copy, which has less of the stack
+ *
+ * One that is no prefix of the other is a failure.
+ */
+void check_run_samples_window(struct check_run_samples *s, const struct perf_event_rec *rec,
+			      const struct ehu_trace *whole, const struct ehu_trace *window)
+{
+	u32 at;
+
+	if (compare_faulted(whole, window, &at) || !still_same(s, whole))
+		return;
+	s->figures.window_bad++;
+	if (s->listed >= CHECK_RUN_LIST)
+		return;
+	s->listed++;
+	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: the trace of the copied window, %u frames, %s, "
+		"is no prefix of that of the memory, %u frames, %s; frame %u\n", s->figures.samples,
+		rec->pid, window->nr, ehf_stop_name(window->stop), whole->nr,
+		ehf_stop_name(whole->stop), at);
+}
+
+/**
+ * check_run_samples_compare() - compare a trace of the sample at hand with libdw's
+ * @s: the run
+ * @rec: the sample
+ * @task: its process
+ * @ours: the trace
+ * @cost: what it took
+ *
+ * Counts what comes out and writes it down.
+ *
+ * Return: 0; -ENOMEM; 1 where the memory of a stopped task changed meanwhile: then the sample is
+ * untestable.
+ */
+int check_run_samples_compare(struct check_run_samples *s, const struct perf_event_rec *rec,
+			      struct task *task, const struct ehu_trace *ours,
+			      const struct replay_cost *cost)
+{
+	static struct compare_frame frame[REPLAY_ENTRIES];
+	struct compare_oracle theirs = { .frame = frame };
+	struct oracle_mem mem = { .mem = { .read = oracle_read }, .r = &s->replay };
+	struct compare_result result;
+	struct report_trace_sample sample;
+	struct oracle_frames *oracle;
+
 	oracle = check_run_oracle_get(s->oracles, s->replay.maps);
 	if (!oracle)
 		return -ENOMEM;
@@ -188,21 +250,28 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 		untestable(s, rec, task, "no-oracle", oracle_frames_error(oracle));
 		return 0;
 	}
-	compare_traces(&ours, &theirs, &result);
+	compare_traces(ours, &theirs, &result);
 	if (result.outcome == COMPARE_OURS_LONGER && !result.explained &&
 	    oracle_lacks_module(s->oracles, s->replay.maps, &theirs.frame[result.nr_oracle - 1])) {
 		theirs.fault = COMPARE_FAULT_MODULE_REFUSED;
-		compare_traces(&ours, &theirs, &result);
+		compare_traces(ours, &theirs, &result);
 	}
-	report_trace_add(&s->figures, &ours, &theirs, &result, &cost);
-	count_modules(&s->replay, &ours);
+	if (s->replay.live && compare_failed(&result) && !still_same(s, ours)) {
+		report_trace_untestable(&s->figures, REPLAY_CHANGED);
+		untestable(s, rec, task, replay_untestable_name(REPLAY_CHANGED),
+			   replay_untestable_text(REPLAY_CHANGED));
+		return 1;
+	}
+	report_trace_add(&s->figures, ours, &theirs, &result, cost);
+	count_modules(&s->replay, ours);
 	sample = (struct report_trace_sample){
-		.rec = rec, .task = task, .ours = &ours, .oracle = &theirs, .result = &result,
-		.cost = &cost,
+		.rec = rec, .task = task, .ours = ours, .oracle = &theirs, .result = &result,
+		.cost = cost,
 	};
 	check_run_names_sample(s->names, &sample, s->replay.maps, s->figures.samples);
 	if (check_run_names_wanted(s->names, &sample)) {
 		sample.name = check_run_names_json;
+		sample.name_at = check_run_names_at;
 		sample.name_arg = s->names;
 	}
 	if (s->opts->json)
@@ -211,10 +280,27 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 		s->listed++;
 		report_trace_diff(&sample, s->figures.samples, &s->replay, oracle, s->list);
 	}
-	walk_with_caches(s, &ours, rec);
+	walk_with_caches(s, ours, rec);
 	if (s->opts->fault_reads)
-		inject(s, &ours, rec);
+		inject(s, ours, rec);
 	return 0;
+}
+
+static int walk_sample(struct check_run_samples *s, const struct perf_event_rec *rec)
+{
+	static struct ehu_entry entry[REPLAY_ENTRIES];
+	struct task *task = task_get(s->tasks, rec->pid);
+	struct ehu_trace ours = { .entry = entry, .max = REPLAY_ENTRIES };
+	const struct replay_opts plain = { 0 };
+	struct replay_cost cost;
+
+	if (!task)
+		return -ENOMEM;
+	if (check_run_samples_take(s, rec, task) != REPLAY_TESTABLE)
+		return 0;
+	replay_walk(&s->replay, &plain, &ours, &cost);
+	s->figures.copied_bytes += rec->sample.dyn_size;
+	return check_run_samples_compare(s, rec, task, &ours, &cost);
 }
 
 /**

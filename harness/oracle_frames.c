@@ -21,6 +21,7 @@
  * struct oracle_frames - a libdwfl session
  * @arch: the machine
  * @dwfl: the session
+ * @di: finds files with .debug_frame; NULL for no other file than those of the process
  * @attached: dwfl_attach_state() was called: once there was a module to tell the machine
  * @regs: of the sample that is being walked
  * @mem: its memory
@@ -30,6 +31,7 @@
 struct oracle_frames {
 	const struct ehu_arch *arch;
 	Dwfl *dwfl;
+	struct debuginfo *di;
 	bool attached;
 	const struct ehu_regs *regs;
 	const struct ehf_mem *mem;
@@ -46,7 +48,7 @@ struct walk {
 	u8 via;		/* how the next frame is reached */
 };
 
-/* No debug information: what .eh_frame does not say, libdw shall not find in another file. */
+/* libdwfl is given each file when it is told the module. */
 static int no_file(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		   char **file_name, Elf **elf)
 {
@@ -54,17 +56,33 @@ static int no_file(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Ad
 	return -1;
 }
 
-static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
-			const char *file_name, const char *link, GElf_Word crc, char **found)
+/*
+ * What .eh_frame does not say, libdw finds in another file only where it was asked for, and then
+ * by our search: its own would take what it finds on this host.
+ */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
-	(void)mod, (void)userdata, (void)name, (void)base;
-	(void)file_name, (void)link, (void)crc, (void)found;
-	return -1;
+	struct oracle_frames *o = *userdata;
+	struct debuginfo_file *file, *debug;
+	int fd = -1;
+
+	(void)mod, (void)base, (void)file_name, (void)link, (void)crc;
+	if (!o || !o->di || debuginfo_open(o->di, 0, name, &file) != DEBUGINFO_ACCEPTED)
+		return -1;
+	debug = debuginfo_find(o->di, file, DEBUGINFO_FRAME);
+	if (debug) {
+		*found = strdup(debug->host_path);
+		fd = *found ? dup(debug->fd) : -1;
+	}
+	debuginfo_close(debug);
+	debuginfo_close(file);
+	return fd;
 }
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = no_file,
-	.find_debuginfo = no_debuginfo,
+	.find_debuginfo = find_debuginfo,
 };
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
@@ -232,6 +250,18 @@ struct oracle_frames *oracle_frames_new(const struct ehu_arch *arch)
 }
 
 /**
+ * oracle_frames_debuginfo() - let libdw use .debug_frame of separate files
+ * @o: the session, before modules are added
+ * @di: the search; must outlive the session
+ *
+ * Frames that it reaches by them are still cut from the comparison, and counted.
+ */
+void oracle_frames_debuginfo(struct oracle_frames *o, struct debuginfo *di)
+{
+	o->di = di;
+}
+
+/**
  * oracle_frames_free() - end a session
  * @o: the session, or NULL
  */
@@ -258,15 +288,21 @@ void oracle_frames_free(struct oracle_frames *o)
 int oracle_frames_add(struct oracle_frames *o, const char *name, int fd, u64 bias)
 {
 	int own = dup(fd), result = 0;
+	Dwfl_Module *mod;
+	void **userdata;
 
 	if (own < 0)
 		return -errno;
 	dwfl_report_begin_add(o->dwfl);
 	/* libdwfl owns the descriptor from here on, unless it refuses. */
-	if (!dwfl_report_elf(o->dwfl, name, name, own, bias, true)) {
+	mod = dwfl_report_elf(o->dwfl, name, name, own, bias, true);
+	if (!mod) {
 		keep_error(o);
 		close(own);
 		result = -EINVAL;
+	} else {
+		dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+		*userdata = o;
 	}
 	dwfl_report_end(o->dwfl, NULL, NULL);
 	return result;

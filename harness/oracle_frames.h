@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "harness/compare.h"
+#include "harness/debuginfo.h"
 
 #include <stddef.h>
 
@@ -25,6 +26,7 @@ struct oracle_frames_cost {
 
 struct oracle_frames *oracle_frames_new(const struct ehu_arch *arch);
 void oracle_frames_free(struct oracle_frames *o);
+void oracle_frames_debuginfo(struct oracle_frames *o, struct debuginfo *di);
 int oracle_frames_add(struct oracle_frames *o, const char *name, int fd, u64 bias);
 int oracle_frames_walk(struct oracle_frames *o, const struct ehu_regs *regs,
 		       const struct ehf_mem *mem, u32 max, struct compare_oracle *out,

@@ -6,6 +6,7 @@
 #define HARNESS_REPORT_TRACE_H
 
 #include "harness/compare.h"
+#include "harness/defer_report.h"
 #include "harness/json.h"
 #include "harness/replay.h"
 
@@ -43,6 +44,9 @@
  * @fault_samples: samples that this was done to
  * @cut_samples: samples whose window was shortened
  * @fault_bad: faulted traces that contradict the whole one
+ * @copied_bytes: bytes of stack that came with the testable samples
+ * @window_cut: testable samples whose trace ends where what was copied of the stack does
+ * @window_bad: stops at which the trace of a copy is no prefix of that of the memory
  * @cache_bad: traces that were not the same with caches
  * @cache_hits: rows that the cache had
  * @cache_misses: rows that it had not
@@ -78,6 +82,9 @@ struct report_trace {
 	u64 fault_samples;
 	u64 cut_samples;
 	u64 fault_bad;
+	u64 copied_bytes;
+	u64 window_cut;
+	u64 window_bad;
 	u64 cache_bad;
 	u64 cache_hits;
 	u64 cache_misses;
@@ -91,15 +98,17 @@ void report_trace_no_oracle(struct report_trace *f, const char *why);
 void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 		      const struct compare_oracle *oracle, const struct compare_result *result,
 		      const struct replay_cost *cost);
+bool report_trace_cut(const struct ehu_trace *t, const struct replay_cost *cost);
 u64 report_trace_testable(const struct report_trace *f);
 bool report_trace_failed(const struct report_trace *f);
 void report_trace_verdict(const struct report_trace *f, char *buf, size_t n);
 
-/* What the report says of the run besides the figures. */
+/* What the report says of the run besides the figures; @defer is of a run with stopped tasks. */
 struct report_trace_context {
 	const struct modules *modules;
 	const struct pager *pager;
 	const struct task_stats *tasks;
+	const struct defer_figures *defer;
 	bool fault_reads;
 };
 
@@ -108,7 +117,10 @@ void report_trace_text(const struct report_trace *f, const struct report_trace_c
 void report_trace_json(const struct report_trace *f, const struct report_trace_context *c,
 		       FILE *out);
 
-/* One object a sample: harness/report_trace_json.c. @name adds what a frame is called, if set. */
+/*
+ * One object a sample: harness/report_trace_json.c. @name adds what a frame is called, and
+ * @name_at says it (NULL for nothing), where they are set.
+ */
 struct report_trace_sample {
 	const struct perf_event_rec *rec;
 	const struct task *task;
@@ -119,6 +131,7 @@ struct report_trace_sample {
 	const char *untestable;
 	const char *untestable_text;
 	void (*name)(void *arg, struct json *j, const struct ehu_entry *e);
+	const char *(*name_at)(void *arg, u64 lookup, u64 *off);
 	void *name_arg;
 };
 

@@ -25,13 +25,13 @@ static bool aside_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 len)
 }
 
 /* "name+0x12 in /path (0x1234)", where the last is the address in the file. */
-static void put_place(struct replay *r, struct oracle_frames *oracle, u64 addr, FILE *out)
+static void put_place(const struct report_trace_sample *s, struct replay *r, u64 addr, FILE *out)
 {
 	const struct task_range *range = task_range_at(r->maps, addr);
 	const char *name;
 	u64 off;
 
-	name = oracle ? oracle_frames_symbol(oracle, addr, &off) : NULL;
+	name = s->name_at ? s->name_at(s->name_arg, addr, &off) : NULL;
 	if (name)
 		fprintf(out, "%s+%#" PRIx64 " ", name, off);
 	if (!range)
@@ -82,8 +82,7 @@ static void put_our_row(struct replay *r, u64 addr, FILE *out)
 		fprintf(out, " stop=%s", ehf_stop_name(row.stop));
 }
 
-static void put_frame(const struct report_trace_sample *s, u32 k, struct replay *r,
-		      struct oracle_frames *oracle, FILE *out)
+static void put_frame(const struct report_trace_sample *s, u32 k, struct replay *r, FILE *out)
 {
 	const struct ehu_entry *a = k < s->ours->nr ? &s->ours->entry[k] : NULL;
 	const struct compare_frame *b = k < s->oracle->nr ? &s->oracle->frame[k] : NULL;
@@ -101,7 +100,7 @@ static void put_frame(const struct report_trace_sample *s, u32 k, struct replay 
 	else
 		fprintf(out, " | %14s %14s %14s %8s", "-", "", "", "");
 	fprintf(out, "  ");
-	put_place(r, oracle, exact ? shown : shown - 1, out);
+	put_place(s, r, exact ? shown : shown - 1, out);
 	fputc('\n', out);
 }
 
@@ -110,7 +109,7 @@ static void put_frame(const struct report_trace_sample *s, u32 k, struct replay 
  * @s: the sample, with both traces and their comparison
  * @number: of the sample, counted from 1
  * @r: its memory and maps
- * @oracle: libdw's session; names come from it
+ * @oracle: libdw's session
  * @out: where to
  */
 void report_trace_diff(const struct report_trace_sample *s, u64 number, struct replay *r,
@@ -132,7 +131,7 @@ void report_trace_diff(const struct report_trace_sample *s, u64 number, struct r
 	if (first)
 		fprintf(out, "        %u equal frames\n", first);
 	for (k = first; k < most && k <= at + BELOW; k++)
-		put_frame(s, k, r, oracle, out);
+		put_frame(s, k, r, out);
 	if (k < most)
 		fprintf(out, "        %u more on one side or both\n", most - k);
 	fprintf(out, "  ours ends: %s (%s)", ehf_stop_name(s->ours->stop),
@@ -147,7 +146,7 @@ void report_trace_diff(const struct report_trace_sample *s, u64 number, struct r
 		u64 addr = e->flags & EHU_ENTRY_EXACT ? e->ip : e->ip - 1;
 
 		fprintf(out, "  rows at frame %u, %#" PRIx64 " ", at - 1, addr);
-		put_place(r, oracle, addr, out);
+		put_place(s, r, addr, out);
 		fprintf(out, "\n    ours:  ");
 		put_our_row(r, addr, out);
 		oracle_frames_row(oracle, addr, text, sizeof(text));

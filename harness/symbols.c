@@ -193,12 +193,12 @@ const struct symbols_stats *symbols_stats(const struct symbols *s)
 }
 
 /**
- * symbols_debuginfo() - the search that a session uses, for its counters
+ * symbols_debuginfo() - the search that a session uses, for its counters and for others
  * @s: the session
  *
  * Return: the search.
  */
-const struct debuginfo *symbols_debuginfo(const struct symbols *s)
+struct debuginfo *symbols_debuginfo(const struct symbols *s)
 {
 	return s->di;
 }

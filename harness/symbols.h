@@ -165,7 +165,7 @@ struct symbols_module;
 struct symbols *symbols_new(const struct symbols_options *opts);
 void symbols_free(struct symbols *s);
 const struct symbols_stats *symbols_stats(const struct symbols *s);
-const struct debuginfo *symbols_debuginfo(const struct symbols *s);
+struct debuginfo *symbols_debuginfo(const struct symbols *s);
 
 struct symbols_module *symbols_module(struct symbols *s, const struct symbols_key *key);
 const struct symbols_answer *symbols_lookup(struct symbols_module *mod, u64 addr,

@@ -182,7 +182,7 @@ static int load(struct bench *b, struct perf_data *pd)
 	where.pager = b->pager = pager_new(&paging);
 	b->modules = b->pager ? module_table_new(&where) : NULL;
 	b->tasks = b->modules ? task_table_new(b->modules) : NULL;
-	b->oracles = check_run_oracle_new();
+	b->oracles = check_run_oracle_new(NULL);
 	b->sample = calloc(b->max, sizeof(*b->sample));
 	while (order && b->tasks && b->oracles && b->sample &&
 	       (rc = perf_order_next(order, pd, &rec)) > 0) {

@@ -9,7 +9,9 @@
 
 enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE, OPT_PERF_DATA, OPT_SAVE, OPT_FREQUENCY, OPT_STACK_SIZE,
        OPT_FAULT_READS, OPT_SYMFS, OPT_NO_IO_URING, OPT_SYMBOLS, OPT_NO_SYMBOLS, OPT_NO_DEMANGLE,
-       OPT_BUILDID_DIR, OPT_VERIFY_SYMBOLS, OPT_HTML, OPT_FOLDED, OPT_PRINT };
+       OPT_BUILDID_DIR, OPT_VERIFY_SYMBOLS, OPT_HTML, OPT_FOLDED, OPT_PRINT,
+       OPT_MODE, OPT_PID, OPT_DURATION, OPT_EXIT_STATUS,
+       OPT_DEBUG_FRAME };
 
 static const struct cli_opt opts[] = {
 	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time (1)" },
@@ -37,19 +39,29 @@ static const struct cli_opt opts[] = {
 	[OPT_HTML] = { "html", 0, "FILE", "write a page with a flame graph" },
 	[OPT_FOLDED] = { "folded", 0, "FILE", "write stacks for flame graph tools; - for stdout" },
 	[OPT_PRINT] = { "print", 0, NULL, "print each stack, as perf script does" },
+	[OPT_DEBUG_FRAME] = { "debug-frame", 0, NULL,
+			      "let libdw use .debug_frame of separate debug files" },
+	[OPT_MODE] = { "mode", 0, "copy|defer",
+		       "copy (the default): unwind what the kernel copies of the stack;\n"
+		       "defer: stop the task on its way back to user space, and walk its\n"
+		       "live memory there" },
+	[OPT_PID] = { "pid", 'p', "PID", "sample a running process" },
+	[OPT_DURATION] = { "duration", 0, "S", "end after S seconds" },
+	[OPT_EXIT_STATUS] = { "exit-status", 0, NULL, "where nothing differs, exit as the command did" },
 	{ 0 },
 };
 
 static const struct cli cli = {
 	.prog = "ehunwind-check",
 	.usage = "[OPTION]... FILE|DIR...\n[OPTION]... -- COMMAND [ARGUMENT]...\n"
-		 "[OPTION]... --perf-data=FILE",
+		 "[OPTION]... --pid=PID\n[OPTION]... --perf-data=FILE",
 	.about = "Compare every CFI row of ELF files with libdw's; where they differ, libdwarf has\n"
-		 "the third opinion. Or sample a command, unwind each sample from what was\n"
-		 "captured, and compare every frame with libdw's; or do so for a perf.data file.",
+		 "the third opinion. Or sample a command or a running process, unwind each\n"
+		 "sample, and compare every frame with libdw's; or do so for a perf.data file.",
 	.opts = opts,
 	.footer = "exit status: 0 all agree, 1 something differs, 2 usage, 3 bad input,\n"
-		  "4 not possible here or nothing compared; a command's own is not passed on",
+		  "4 not possible here or nothing compared; a command's own is passed on\n"
+		  "with --exit-status only",
 	.tell_separator = true,
 };
 
@@ -60,7 +72,7 @@ static const struct cli cli = {
  * @command: "--" was met: a command follows
  * @sampling: an option that makes sense for samples only; NULL where there was none
  * @static_only: the same for files
- * @capturing: the same for a command only
+ * @capturing: the same for a command or a process only
  * @named: what @sampling may point to
  */
 struct options {
@@ -108,6 +120,9 @@ static int on_names(int idx, const char *value, struct options *o)
 		break;
 	case OPT_FOLDED:
 		names->folded = value;
+		break;
+	case OPT_DEBUG_FRAME:
+		o->run.debug_frame = true;
 		break;
 	case OPT_PRINT:
 		names->print = true;
@@ -170,6 +185,26 @@ static int on_option(int idx, const char *value, void *arg)
 		o->run.symfs = value;
 		o->sampling = "--symfs";
 		return 0;
+	case OPT_PID:
+		if (cli_number(&cli, idx, value, 1, 1u << 30, &n))
+			return CLI_ERROR;
+		o->run.pid = (pid_t)n;
+		return 0;
+	case OPT_MODE:
+		if (strcmp(value, "copy") && strcmp(value, "defer"))
+			return cli_error(&cli, "--mode: '%s' is neither copy nor defer", value);
+		o->run.defer = !strcmp(value, "defer");
+		o->capturing = "--mode";
+		return 0;
+	case OPT_DURATION:
+		if (cli_number(&cli, idx, value, 1, 1000000, &n))
+			return CLI_ERROR;
+		o->run.capture.duration_ms = (u32)n * 1000;
+		o->capturing = "--duration";
+		return 0;
+	case OPT_EXIT_STATUS:
+		o->run.exit_status = true;
+		return 0;
 	case OPT_NO_IO_URING:
 		o->run.no_io_uring = true;
 		o->sampling = "--no-io-uring";
@@ -181,18 +216,21 @@ static int on_option(int idx, const char *value, void *arg)
 /* Options that do not go together are said to be so, not ignored. */
 static int check_options(const struct options *o, int operands)
 {
-	bool samples = o->command || o->run.perf_data;
+	bool capture = o->command || o->run.pid;
+	bool samples = capture || o->run.perf_data;
 
-	if (o->command && o->run.perf_data)
-		return cli_error(&cli, "either a command or --perf-data");
-	if (o->run.perf_data && operands)
-		return cli_error(&cli, "either files or --perf-data");
-	if (!o->run.perf_data && !operands)
+	if (!!o->command + !!o->run.perf_data + !!o->run.pid > 1)
+		return cli_error(&cli, "one of a command, --pid and --perf-data");
+	if (!o->command && samples && operands)
+		return cli_error(&cli, "either files or %s", o->run.pid ? "--pid" : "--perf-data");
+	if ((o->command || !samples) && !operands)
 		return cli_error(&cli, o->command ? "no command after --" : "no file given");
-	if (o->capturing && !o->command)
-		return cli_error(&cli, "%s is for a command: put -- before it", o->capturing);
+	if (o->capturing && !capture)
+		return cli_error(&cli, "%s is for a command (put -- before it) or --pid", o->capturing);
+	if (o->run.exit_status && !o->command)
+		return cli_error(&cli, "--exit-status is for a command: put -- before it");
 	if (o->sampling && !samples)
-		return cli_error(&cli, "%s is for a command or --perf-data", o->sampling);
+		return cli_error(&cli, "%s is for a command, --pid or --perf-data", o->sampling);
 	if (o->run.names.print && o->run.json)
 		return cli_error(&cli, "either --print or --json");
 	if (o->run.names.verify && o->run.names.mode == CHECK_RUN_NAMES_NONE)
@@ -211,8 +249,9 @@ int main(int argc, char **argv)
 		return CLI_STATUS_OK;
 	if (first < 0 || check_options(&o, argc - first))
 		return CLI_STATUS_USAGE;
-	if (!o.command && !o.run.perf_data)
+	if (!o.command && !o.run.perf_data && !o.run.pid)
 		return static_run(&o.files, argv + first, argc - first);
-	o.run.command = argv + first;
+	if (o.command)
+		o.run.command = argv + first;
 	return check_run_main(&o.run);
 }
