@@ -611,13 +611,17 @@ TEST_F(reg, a_walk_keeps_what_it_found)
 	s = self->mm.reg.sections.find(&self->mm.reg.sections, TEXT);
 	ASSERT_NE(NULL, s);
 	EXPECT_EQ(0, ehu_registry_remove(&self->mm.reg, self->added.handle));
+	EXPECT_EQ(1, k.nr_retired);	/* the section */
 	EXPECT_NULL(self->mm.reg.sections.find(&self->mm.reg.sections, TEXT));
+	self->text[0] = (struct ehu_text){ TEXT + 0x200, TEXT + 0x300 };
+	ASSERT_EQ(0, add(self));
+	EXPECT_EQ(2, k.nr_retired);	/* and the table that it was in */
 	ehu_registry_drop(&self->mm.reg);
-	EXPECT_EQ(2, k.nr_retired);
+	EXPECT_EQ(4, k.nr_retired);
 	EXPECT_EQ(self->b.s.hdr, s->hdr);	/* for ASan */
 	/* Corrupt, says the walk: gone already, nothing happens. */
 	self->mm.reg.sections.corrupt(&self->mm.reg.sections, s, EHF_STOP_BAD_CIE);
-	EXPECT_EQ(2, k.nr_retired);
+	EXPECT_EQ(4, k.nr_retired);
 	ehu_registry_leave(&self->mm.reg, key);
 	EXPECT_EQ(0, k.live);
 }
@@ -644,6 +648,8 @@ TEST_F(reg, added_again_at_the_same_address)
 	}
 	EXPECT_LT(0, cache.hits);
 	EXPECT_EQ(0, ehu_registry_remove(&self->mm.reg, first));
+	EXPECT_EQ(EHF_STOP_PC_NOT_IN_MODULE, walk(self, &self->mm, TEXT + 4, &t, &cache, &memo));
+	EXPECT_EQ(1, t.nr);
 	/* The CIE says rsp + 16 now, and so does the first row. */
 	sp_row = (u32)(self->b.s.eh_frame - B_BASE) + 4 + 4 + 1 + 3 + 1 + 1 + 1 + 1 + 1 + 2;
 	ASSERT_EQ(8, self->b.buf[sp_row]);

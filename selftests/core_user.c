@@ -376,11 +376,11 @@ TEST_F(user, ra_in_a_register)
 
 TEST_F(user, cfa_equal_to_sp)
 {
-	FUNCTION(FN(FREE), 0x100, 0x0e, 0);	/* return address below SP */
+	FUNCTION(FN(FREE), 0x100, 0x0e, 0, 0x11, RIP, 0x7f);	/* return address at CFA + 8 */
 	finish(self);
 	self->regs.ip = FN(FREE);
 	self->regs.reg[RSP] = AT(1);
-	word(self, 0, FN(START) + 4);
+	word(self, 2, FN(START) + 4);
 	EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
 	FRAME(1, FN(START) + 4, AT(1));
 	self->regs.ip = FN(LEAF);
@@ -425,6 +425,7 @@ TEST_F(user, misaligned)
 {
 	FUNCTION(FN(FREE), 0x100, 0x0e, 12);
 	FUNCTION(FN(FREE + 1), 0x100, 0x0e, 16, 0x16, RSP, 2, 0x70 + RSP, 13);
+	FUNCTION(FN(FREE + 2), 0x100, 0x0e, 12, 0x11, RIP, 1, 0x16, RSP, 2, 0x70 + RSP, 32);
 	finish(self);
 	self->regs.ip = FN(FREE);
 	EXPECT_EQ(EHF_STOP_MISALIGNED, walk(self));
@@ -435,6 +436,10 @@ TEST_F(user, misaligned)
 	self->regs.reg[RSP] = SP;
 	self->regs.ip = FN(FREE + 1);
 	word(self, 1, FN(START) + 4);
+	EXPECT_EQ(EHF_STOP_MISALIGNED, walk(self));
+	/* An aligned one does not make up for the CFA. */
+	self->regs.ip = FN(FREE + 2);
+	b_poke(&self->b, STACK + 4, FN(START) + 4, 8);
 	EXPECT_EQ(EHF_STOP_MISALIGNED, walk(self));
 }
 
