@@ -17,6 +17,7 @@
 #include "harness/check_run_live.h"
 #include "harness/check_run_sample.h"
 #include "harness/cli.h"
+#include "harness/defer.h"
 #include "harness/json.h"
 #include "harness/perf_order.h"
 
@@ -29,6 +30,9 @@ struct run {
 	bool ready;		/* @samples is set up */
 	bool bad_input;
 	bool impossible;
+	struct defer_figures defer;
+	bool exited;		/* the command has ended, with @wait_status */
+	int wait_status;
 	char *note[MAX_NOTES];
 	u32 nr_notes;
 };
@@ -126,47 +130,68 @@ static int command_output_aside(const struct run *run)
 	return kept;
 }
 
+static void tell_end(struct run *run, int by_signal, bool exited, int wait_status)
+{
+	if (by_signal)
+		notef(run, "interrupted by %s; this is what was captured", strsignal(by_signal));
+	run->exited = exited;
+	run->wait_status = wait_status;
+	if (!exited)
+		return;
+	if (WIFSIGNALED(wait_status))
+		notef(run, "the command was ended by signal %d: %s", WTERMSIG(wait_status),
+		      strsignal(WTERMSIG(wait_status)));
+	else if (WEXITSTATUS(wait_status))
+		notef(run, "the command ended with status %d", WEXITSTATUS(wait_status));
+}
+
+static void tell_saved(struct run *run, u64 bytes, const struct perf_error *err)
+{
+	if (err->status)
+		fail(run, &run->bad_input, err->text);
+	else if (run->opts->save && bytes)
+		notef(run, "%" PRIu64 " bytes in %s", bytes, run->opts->save);
+}
+
 static void tell_capture(struct run *run, const struct check_run_live_result *r)
 {
 	const struct perf_capture_result *c = &r->capture;
 
 	if (c->throttled)
 		notef(run, "the kernel paused sampling %" PRIu64 " times", c->throttled);
-	if (c->signal)
-		notef(run, "interrupted by %s; this is what was captured", strsignal(c->signal));
-	if (c->exited && WIFSIGNALED(c->wait_status))
-		notef(run, "the command was ended by signal %d: %s", WTERMSIG(c->wait_status),
-		      strsignal(WTERMSIG(c->wait_status)));
-	else if (c->exited && WEXITSTATUS(c->wait_status))
-		notef(run, "the command ended with status %d", WEXITSTATUS(c->wait_status));
-	if (run->opts->save && !r->save_err.status && r->saved)
-		notef(run, "%" PRIu64 " bytes in %s", r->saved, run->opts->save);
+	tell_end(run, c->signal, c->exited, c->wait_status);
 }
 
-static void from_command(struct run *run)
+/* Sets where the report goes; false, told, where that fails. */
+static bool set_output(struct run *run)
+{
+	int kept = run->opts->command ? command_output_aside(run) : -1;
+
+	if (kept >= 0)
+		run->out = fdopen(kept, "w");
+	if (run->out)
+		return true;
+	run->out = stdout;
+	fail(run, &run->impossible, "out of memory");
+	return false;
+}
+
+static void from_capture(struct run *run)
 {
 	const struct check_run_options *opts = run->opts;
 	struct check_run_live_opts live = {
 		.capture = opts->capture, .command = opts->command, .save = opts->save,
-		.argv = opts->argv, .note = note, .arg = run,
+		.pid = opts->pid, .argv = opts->argv, .note = note, .arg = run,
 	};
 	struct check_run_live_result result;
-	int kept, rc;
+	int rc;
 
 	live.capture.no_io_uring |= opts->no_io_uring;
-	kept = command_output_aside(run);
-	if (kept >= 0)
-		run->out = fdopen(kept, "w");
-	if (!run->out) {
-		run->out = stdout;
-		fail(run, &run->impossible, "out of memory");
+	if (!set_output(run))
 		return;
-	}
 	rc = check_run_live(&live, consume, run, &result);
 	if (rc)
 		fail(run, &run->impossible, strerror(-rc));
-	if (result.save_err.status)
-		fail(run, &run->bad_input, result.save_err.text);
 	switch (result.end) {
 	case PERF_CAPTURE_OK:
 		tell_capture(run, &result);
@@ -176,8 +201,42 @@ static void from_command(struct run *run)
 	default:
 		fail(run, &run->impossible, result.err.text);
 	}
+	tell_saved(run, result.saved, &result.save_err);
 	if (run->ready)
 		run->samples.figures.lost = result.capture.lost;
+}
+
+/* ---- from stopped tasks ---- */
+
+static void from_stops(struct run *run)
+{
+	const struct check_run_options *opts = run->opts;
+	const struct module_params where = { .symfs = opts->symfs };
+	const struct defer_opts how = {
+		.live = { .frequency = opts->capture.frequency,
+			  .duration_ms = opts->capture.duration_ms },
+		.command = opts->command, .pid = opts->pid, .window = opts->capture.stack_size,
+		.save = opts->save, .no_io_uring = opts->no_io_uring, .argv = opts->argv,
+		.note = note, .arg = run,
+	};
+	struct defer_result result;
+	int rc;
+
+	if (!set_output(run))
+		return;
+	rc = set_up(run, &where);
+	if (!rc)
+		rc = defer_run(&how, &run->samples, &run->defer, &result);
+	if (rc) {
+		fail(run, &run->impossible, strerror(-rc));
+		return;
+	}
+	if (result.end == PERF_CAPTURE_OK)
+		tell_end(run, run->defer.live.signal, run->defer.live.exited,
+			 run->defer.live.wait_status);
+	else if (!result.save_err.status)
+		fail(run, &run->impossible, result.err.text);
+	tell_saved(run, result.saved, &result.save_err);
 }
 
 /* ---- from a file ---- */
@@ -300,6 +359,7 @@ static void report(struct run *run)
 	const struct report_trace_context context = {
 		.modules = s->modules, .pager = s->pager,
 		.tasks = &s->tasks->stats, .fault_reads = run->opts->fault_reads,
+		.defer = run->opts->defer ? &run->defer : NULL,
 	};
 	const struct check_run_oracle_stats *o = check_run_oracle_stats(s->oracles);
 	struct json j;
@@ -339,17 +399,21 @@ static void report(struct run *run)
 
 static int status(const struct run *run)
 {
-	if (run->ready && report_trace_failed(&run->samples.figures))
+	if ((run->ready && report_trace_failed(&run->samples.figures)) || run->defer.bad)
 		return CLI_STATUS_DIFFERS;
 	if (run->bad_input)
 		return CLI_STATUS_INPUT;
+	/* As a shell has it. */
+	if (run->opts->exit_status && run->exited)
+		return WIFSIGNALED(run->wait_status) ? 128 + WTERMSIG(run->wait_status) :
+						       WEXITSTATUS(run->wait_status);
 	if (run->impossible || !run->ready || !report_trace_testable(&run->samples.figures))
 		return CLI_STATUS_IMPOSSIBLE;
 	return CLI_STATUS_OK;
 }
 
 /**
- * check_run_main() - sample a command, or read a perf.data file, and compare every trace
+ * check_run_main() - sample a command or process, or read a perf.data file, and compare all traces
  * @opts: what and how
  *
  * The report goes to @opts->out, messages to standard error.
@@ -366,8 +430,10 @@ int check_run_main(const struct check_run_options *opts)
 
 	if (opts->perf_data)
 		from_file(&run);
+	else if (opts->defer)
+		from_stops(&run);
 	else
-		from_command(&run);
+		from_capture(&run);
 	/* Where there is nothing but an error, that was the report. */
 	if (run.ready && (run.samples.figures.samples || !(run.impossible || run.bad_input)))
 		report(&run);

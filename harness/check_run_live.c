@@ -287,7 +287,7 @@ static void destroy(struct check_run_live *live)
 }
 
 /**
- * check_run_live() - capture a command while another thread consumes the records
+ * check_run_live() - capture a command or a process while another thread consumes the records
  * @opts: what to capture
  * @consume: called once, in a thread of its own; takes records by check_run_live_next() until
  *	that says 0
@@ -330,8 +330,12 @@ int check_run_live(const struct check_run_live_opts *opts,
 		destroy(&live);
 		return -rc;
 	}
-	result->end = perf_capture_command(&opts->capture, opts->command, &sink, &result->capture,
-					   &result->err);
+	if (opts->command)
+		result->end = perf_capture_command(&opts->capture, opts->command, &sink,
+						   &result->capture, &result->err);
+	else
+		result->end = perf_capture_attach(&opts->capture, &opts->pid, 1, &sink,
+						  &result->capture, &result->err);
 	end(&live);
 	pthread_join(thread, NULL);
 	save_close(&live, result);

@@ -13,7 +13,8 @@ struct check_run_live;
 /**
  * struct check_run_live_opts - what to capture
  * @capture: how
- * @command: program and arguments, ended by NULL
+ * @command: program and arguments, ended by NULL; or NULL with @pid
+ * @pid: a running process
  * @save: file to write, or NULL
  * @argv: own command line, kept in that file
  * @note: gets sentences for the user, from the capturing thread
@@ -22,6 +23,7 @@ struct check_run_live;
 struct check_run_live_opts {
 	struct perf_capture_opts capture;
 	char *const *command;
+	pid_t pid;
 	const char *save;
 	char *const *argv;
 	void (*note)(void *arg, const char *text);

@@ -51,4 +51,13 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 void check_run_samples_end(struct check_run_samples *s);
 int check_run_samples_record(struct check_run_samples *s, const struct perf_event_rec *rec);
 
+/* The parts of a sample's way, for one whose task is stopped: harness/defer.c. */
+enum replay_untestable check_run_samples_take(struct check_run_samples *s,
+					      const struct perf_event_rec *rec, struct task *task);
+int check_run_samples_compare(struct check_run_samples *s, const struct perf_event_rec *rec,
+			      struct task *task, const struct ehu_trace *ours,
+			      const struct replay_cost *cost);
+void check_run_samples_window(struct check_run_samples *s, const struct perf_event_rec *rec,
+			      const struct ehu_trace *whole, const struct ehu_trace *window);
+
 #endif /* HARNESS_CHECK_RUN_SAMPLE_H */

@@ -86,6 +86,7 @@ void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 	f->stop[ours->stop]++;
 	if (ours->stop == EHF_STOP_MEMORY)
 		f->stop_memory[cost->missed ? cost->missed_from : REPLAY_FROM_UNMAPPED]++;
+	f->window_cut += report_trace_cut(ours, cost);
 	f->frames += ours->nr;
 	f->frames_oracle += result->nr_oracle;
 	if (result->cut && result->cut_via == COMPARE_VIA_DEBUG_FRAME)
@@ -98,6 +99,23 @@ void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 	if (ours->nr > f->deepest)
 		f->deepest = ours->nr;
 	add_cost(&f->cost, cost);
+}
+
+/**
+ * report_trace_cut() - does a trace end because no more of the stack was copied
+ * @t: trace
+ * @cost: what it took
+ *
+ * Either by the read that failed, or for want of a register that could not be read.
+ *
+ * Return: whether it does.
+ */
+bool report_trace_cut(const struct ehu_trace *t, const struct replay_cost *cost)
+{
+	enum ehf_stop_class class = ehf_stop_class(t->stop);
+
+	return cost->missed && cost->missed_from == REPLAY_FROM_PAST_STACK &&
+	       (class == EHF_CLASS_FAULT || class == EHF_CLASS_UNKNOWN_REG);
 }
 
 /**
@@ -121,7 +139,7 @@ u64 report_trace_testable(const struct report_trace *f)
 bool report_trace_failed(const struct report_trace *f)
 {
 	return f->outcome[COMPARE_DIFFERENT] || f->unexplained || f->fault_bad ||
-	       f->cache_bad;
+	       f->cache_bad || f->window_bad;
 }
 
 static void say(char *buf, size_t n, const char *format, ...)
@@ -161,6 +179,8 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n)
 			say(buf, n, ", %" PRIu64 " faulted traces are no prefix", f->fault_bad);
 		if (f->cache_bad)
 			say(buf, n, ", %" PRIu64 " traces differ with caches", f->cache_bad);
+		if (f->window_bad)
+			say(buf, n, ", %" PRIu64 " traces of copied stacks are no prefix", f->window_bad);
 	} else if (shorter || longer) {
 		say(buf, n, "all common frames agree");
 		if (shorter)
@@ -291,6 +311,10 @@ static void text_cost(const struct report_trace *f, const struct report_trace_co
 	fprintf(out, "\nCost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
 		"%.1f CFI instructions a frame\n", per(s->reads, f->frames), per(s->bytes, f->frames),
 		per(s->pages, testable), per(s->insns, f->frames));
+	if (!c->defer)
+		fprintf(out, "  copied: %.0f bytes of stack a sample; %" PRIu64 " traces (%.1f%%) are cut "
+			"where they end\n", per(f->copied_bytes, testable), f->window_cut,
+			100 * per(f->window_cut, testable));
 	if (!f->cache_bad)
 		fprintf(out, "  with a row cache the same traces, and %.1f%% of its lookups served\n",
 			100 * per(f->cache_hits, f->cache_hits + f->cache_misses));
@@ -406,6 +430,8 @@ void report_trace_text(const struct report_trace *f, const struct report_trace_c
 		text_depth(f, out);
 		text_cost(f, c, out);
 	}
+	if (c->defer)
+		defer_report_text(c->defer, out);
 	text_modules(f, c, out);
 	text_rest(f, c, out);
 }

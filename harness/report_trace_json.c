@@ -195,7 +195,10 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 
 	put_modules(c, out);
 	put_details(f, c, out);
+	if (c->defer)
+		defer_report_json(c->defer, out);
 	json_begin(&j, out, "trace-summary");
+	json_text(&j, "mode", c->defer ? "defer" : "copy");
 	json_number(&j, "samples", f->samples);
 	json_number(&j, "lost", f->lost);
 	json_number(&j, "untestable", f->outcome[COMPARE_UNTESTABLE]);
@@ -213,6 +216,9 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 	put_ratio(&j, "reads_per_frame", f->cost.reads, f->frames);
 	put_ratio(&j, "read_bytes_per_frame", f->cost.bytes, f->frames);
 	put_ratio(&j, "pages_per_trace", f->cost.pages, report_trace_testable(f));
+	put_ratio(&j, "read_bytes_per_trace", f->cost.bytes, report_trace_testable(f));
+	put_ratio(&j, "copied_bytes_per_sample", f->copied_bytes, report_trace_testable(f));
+	json_number(&j, "cut_by_window", f->window_cut);
 	json_open(&j, "stops");
 	for (k = 0; k < EHF_NR_STOPS; k++)
 		if (f->stop[k])
