@@ -131,10 +131,10 @@ ok('fault-reads-are-counted', d.get('faults_injected', 0) > 500 and
 # Ctrl-C reports what was captured.
 p = subprocess.Popen([CHECK, '--json', '--', os.path.join(T, 'recursion'), '60000'],
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(0.7 * SCALE)
+time.sleep(1.5 * SCALE)
 p.send_signal(signal.SIGINT)
 try:
-    out, err = p.communicate(timeout=10 * SCALE)
+    out, err = p.communicate(timeout=60 * SCALE)
     last = json.loads(out.decode().splitlines()[-1])
     ok('interrupt', p.returncode == 0 and last['type'] == 'trace-summary' and last['samples'] > 20 and
        b'nterrupt' in err, '%d %s %s' % (p.returncode, last, err))

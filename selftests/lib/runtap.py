@@ -59,7 +59,7 @@ def targets():
 class Run:
     """A run of a tool: status, output, and where it was JSON its objects."""
 
-    def __init__(self, args, timeout=20, **how):
+    def __init__(self, args, timeout=60, **how):
         how.setdefault('stdin', subprocess.DEVNULL)
         try:
             p = subprocess.run([str(a) for a in args], capture_output=True,
