@@ -360,11 +360,13 @@ static void report(struct run *run)
 		.modules = s->modules, .pager = s->pager,
 		.tasks = &s->tasks->stats, .fault_reads = run->opts->fault_reads,
 		.defer = run->opts->defer ? &run->defer : NULL,
+		.merge = defer_merge_figures(s->merge),
 	};
 	const struct check_run_oracle_stats *o = check_run_oracle_stats(s->oracles);
 	struct json j;
 	u32 k;
 
+	defer_merge_end(s->merge);
 	if (o->refused)
 		notef(run, "libdw refuses %" PRIu64 " modules, the first: %s", o->refused,
 		      o->refused_why);

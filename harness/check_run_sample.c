@@ -54,9 +54,11 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 	if (s->names)
 		s->oracles = check_run_oracle_new(opts->debug_frame ?
 						  check_run_names_debuginfo(s->names) : NULL);
+	s->merge = defer_merge_new();
 	s->slot = calloc(EHU_ROW_CACHE_SLOTS, sizeof(*s->slot));
 	s->list = open_memstream(&s->list_text, &s->list_size);
-	if (!s->tasks || !s->oracles || !s->slot || !s->list || !s->names) {
+	if (!s->tasks || !s->oracles || !s->slot || !s->list || !s->names ||
+	    !s->merge) {
 		check_run_samples_end(s);
 		return -ENOMEM;
 	}
@@ -73,6 +75,7 @@ void check_run_samples_end(struct check_run_samples *s)
 {
 	check_run_oracle_free(s->oracles);
 	check_run_names_free(s->names);
+	defer_merge_free(s->merge);
 	if (s->tasks)
 		task_table_free(s->tasks);
 	if (s->modules)
@@ -297,9 +300,11 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 	if (!task)
 		return -ENOMEM;
 	if (check_run_samples_take(s, rec, task) != REPLAY_TESTABLE)
-		return 0;
+		return defer_merge_sample(s->merge, rec, NULL);
 	replay_walk(&s->replay, &plain, &ours, &cost);
 	s->figures.copied_bytes += rec->sample.dyn_size;
+	if (defer_merge_sample(s->merge, rec, &ours))
+		return -ENOMEM;
 	return check_run_samples_compare(s, rec, task, &ours, &cost);
 }
 
@@ -323,6 +328,8 @@ int check_run_samples_record(struct check_run_samples *s, const struct perf_even
 	case PERF_RECORD_LOST_SAMPLES:
 		s->figures.lost += rec->lost.nr;
 		return 0;
+	case PERF_ABI_CALLCHAIN_DEFERRED:
+		return defer_merge_record(s->merge, rec);
 	default:
 		rc = task_record(s->tasks, rec);
 		return rc == -ENOMEM ? rc : 0;

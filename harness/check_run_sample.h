@@ -8,6 +8,7 @@
 
 #include "harness/check_run.h"
 #include "harness/check_run_oracle.h"
+#include "harness/defer_merge.h"
 #include "harness/report_trace.h"
 
 /**
@@ -23,6 +24,7 @@
  * @memo: the same
  * @slot: storage of @cache
  * @names: of frames
+ * @merge: deferred callchains of the records
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
  * @listed: samples in @list, at most CHECK_RUN_LIST
@@ -39,6 +41,7 @@ struct check_run_samples {
 	struct ehf_memo memo;
 	struct ehu_slot *slot;
 	struct check_run_names *names;
+	struct defer_merge *merge;
 	struct report_trace figures;
 	FILE *list;
 	char *list_text;

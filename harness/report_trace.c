@@ -432,6 +432,8 @@ void report_trace_text(const struct report_trace *f, const struct report_trace_c
 	}
 	if (c->defer)
 		defer_report_text(c->defer, out);
+	if (c->merge)
+		defer_merge_text(c->merge, out);
 	text_modules(f, c, out);
 	text_rest(f, c, out);
 }

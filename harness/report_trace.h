@@ -6,6 +6,7 @@
 #define HARNESS_REPORT_TRACE_H
 
 #include "harness/compare.h"
+#include "harness/defer_merge.h"
 #include "harness/defer_report.h"
 #include "harness/json.h"
 #include "harness/replay.h"
@@ -103,12 +104,16 @@ u64 report_trace_testable(const struct report_trace *f);
 bool report_trace_failed(const struct report_trace *f);
 void report_trace_verdict(const struct report_trace *f, char *buf, size_t n);
 
-/* What the report says of the run besides the figures; @defer is of a run with stopped tasks. */
+/*
+ * What the report says of the run besides the figures: @defer is of a run with stopped tasks,
+ * @merge of a recording with deferred callchains; else NULL.
+ */
 struct report_trace_context {
 	const struct modules *modules;
 	const struct pager *pager;
 	const struct task_stats *tasks;
 	const struct defer_figures *defer;
+	const struct defer_merge_figures *merge;
 	bool fault_reads;
 };
 

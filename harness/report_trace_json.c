@@ -197,6 +197,8 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 	put_details(f, c, out);
 	if (c->defer)
 		defer_report_json(c->defer, out);
+	if (c->merge)
+		defer_merge_json(c->merge, out);
 	json_begin(&j, out, "trace-summary");
 	json_text(&j, "mode", c->defer ? "defer" : "copy");
 	json_number(&j, "samples", f->samples);
