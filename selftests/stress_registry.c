@@ -45,7 +45,7 @@ static __thread int me;
 
 static struct {
 	unsigned long added, exists, refused, removed, gone, unmapped, dups, drops, walks, frames,
-		found, corrupt, freed, errors;
+		hits, corrupt, freed, errors;
 } sum;
 
 #define INC(n)		__atomic_fetch_add(&sum.n, 1, __ATOMIC_RELAXED)
@@ -157,7 +157,18 @@ static bool read_image(const struct ehf_mem *mem TH_UNUSED, u64 addr, void *dst,
 	return false;
 }
 
-static const struct ehf_mem mem = { .read = read_image };
+/* The stack is at hand, so that rows are served from the cache; sections are not. */
+static const u8 *stack_at(const struct ehf_mem *m TH_UNUSED, u64 addr, u64 len, u64 *avail)
+{
+	u64 left = sizeof(stack) - (addr - STACK_BASE);
+
+	if (addr < STACK_BASE || addr - STACK_BASE >= sizeof(stack))
+		return NULL;
+	*avail = len < left ? len : left;
+	return (const u8 *)stack + (addr - STACK_BASE);
+}
+
+static const struct ehf_mem mem = { .read = read_image, .direct = stack_at };
 
 /* ---- libraries ---- */
 
@@ -248,6 +259,8 @@ static u64 walk(struct mm *mm, struct walker *w, int lib)
 	ehu_registry_leave(&mm->reg, key);
 	INC(walks);
 	__atomic_fetch_add(&sum.frames, t.nr, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sum.hits, w->cache.hits, __ATOMIC_RELAXED);
+	w->cache.hits = 0;
 	switch (t.stop) {
 	case EHF_STOP_MEMORY:		/* all of the stack */
 		break;
@@ -417,9 +430,10 @@ TEST_TIMEOUT(eight_threads, 900)
 	EXPECT_EQ(0, live);
 	EXPECT_EQ(0, sum.errors);
 	TH_LOG("%lu added, %lu there already, %lu refused; removed: %lu by handle, %lu gone before, "
-	       "%lu by range, %lu found corrupt, %lu drops; %lu forks; %lu walks, %lu frames; "
-	       "%lu objects freed", sum.added, sum.exists, sum.refused, sum.removed, sum.gone,
-	       sum.unmapped, sum.corrupt, sum.drops, sum.dups, sum.walks, sum.frames, sum.freed);
+	       "%lu by range, %lu found corrupt, %lu drops; %lu forks; %lu walks, %lu frames, "
+	       "%lu cache hits; %lu objects freed", sum.added, sum.exists, sum.refused, sum.removed, sum.gone,
+	       sum.unmapped, sum.corrupt, sum.drops, sum.dups, sum.walks, sum.frames, sum.hits,
+	       sum.freed);
 	EXPECT_LT(100, sum.added);
 	EXPECT_LT(100, sum.removed);
 	EXPECT_LT(10, sum.unmapped);
@@ -427,6 +441,7 @@ TEST_TIMEOUT(eight_threads, 900)
 	EXPECT_LT(10, sum.dups);
 	EXPECT_LT(0, sum.drops);
 	EXPECT_LT(100, sum.walks);
+	EXPECT_LT(100, sum.hits);
 }
 
 TEST_HARNESS_MAIN
