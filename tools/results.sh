@@ -46,11 +46,23 @@ done > big.c
 cat > work.js <<'JS'
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 const a = [];
-for (let i = 0; i < 40; i++) a.push(JSON.stringify({ i, s: fib(24), t: 'x'.repeat(i) }).split('').sort().join(''));
+for (let i = 0; i < 150; i++) a.push(JSON.stringify({ i, s: fib(24), t: 'x'.repeat(i) }).split('').sort().join(''));
 console.log(a.join('').length);
 JS
 cat /bin/bash /usr/lib/*/libc.so.6 "$(command -v perl)" "$(command -v git || echo /bin/sh)" > data
 cat data data > input
+
+# A command as a person would write it, for a cell of a table; the checkout is called "ehunwind".
+quoted() {
+	local word words=()
+	for word; do
+		case $word in
+		*[!-A-Za-z0-9_./=:+,]*) words+=("'${word//$here/ehunwind}'") ;;
+		*) words+=("$word") ;;
+		esac
+	done
+	echo "${words[*]}" | sed 's/|/\\|/g'
+}
 
 # row NAME COMMAND...: sample the command, print a line of the table
 row() {
@@ -60,7 +72,7 @@ row() {
 		echo "| $name | not installed: \`$1\` | | | | | | | | | |"
 		return
 	fi
-	shown=$(printf '%q ' "$@" | sed 's/\\ / /g; s/|/\\|/g; s/ $//')
+	shown=$(quoted "$@")
 	echo "results: $name" >&2
 	"$build/ehunwind-check" --json ${opts:-} -- "$@" > out.json 2> out.err
 	status "$name" "ehunwind-check ${opts:+$opts }-- $shown" $?
@@ -103,7 +115,7 @@ cat <<MD
 # Results
 
 Every sample of these programs, unwound from what perf captured and compared frame by frame (pc, SP,
-and FP where both know it) with libdw $(pkg-config --modversion libdw 2>/dev/null) on the same bytes. Made by \`tools/results.sh\` on $(uname -srm),
+and FP where both know it) with libdw $(pkg-config --modversion libdw 2>/dev/null) on the same bytes. Made by \`tools/results.sh\` on Linux $(uname -r | cut -d- -f1) $(uname -m),
 $(. /etc/os-release && echo "$PRETTY_NAME"), $(nproc) CPUs. The outcomes are those of \`ehunwind-check\`(1): *neither* is one frame on both
 sides and no end of the stack; traces of *other length* stop earlier than libdw's for a stated reason.
 What libdw finds behind a guess by frame pointer, or by .debug_frame, is counted and not compared.
@@ -115,7 +127,7 @@ row 'Python, recursive' /usr/bin/python3 work.py
 row Perl perl work.pl
 row 'gcc, 6,000 lines' gcc -O2 -c -o big.o big.c
 row 'xz, two threads' xz -T2 -3 -k -f input
-row 'git log -p' sh -c "for k in 1 2 3 4 5 6 7 8; do git -C '$here' --no-pager log -p; done"
+row 'git log -p' sh -c "for k in 1 2 3 4 5 6 7 8; do git -C $here --no-pager log -p; done"
 row 'openssl speed' openssl speed -seconds 1 -bytes 1024 rsa2048 ecdsap256 sha512
 row 'node, no JIT' node --jitless work.js
 row node node work.js
