@@ -10,6 +10,12 @@
  */
 enum { R11 = 11, R14 = 14, R15 = 15 };
 
+static const char *const names[] = {
+	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13",
+	"r14", "r15", "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14",
+	"f9", "f11", "f13", "f15",
+};
+
 /* enum perf_event_s390_regs: r0-r15, f0-f15 in architectural order, mask, pc. */
 static const struct ehu_sample_reg sample[] = {
 	{ 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 }, { 7, 7 },
@@ -60,6 +66,8 @@ const struct ehu_arch ehu_arch_s390x = {
 		.word_size = 8, .addr_size = 8, .big_endian = true,
 		.reg_sp = R15, .reg_fp = R11, .reg_ra = R14, .sp_off = -160,
 	},
+	.reg_name	= names,
+	.nr_reg_names	= EHF_ARRAY_SIZE(names),
 	.sp_slot	= -40,
 	.sp_align	= 8,
 	.sample		= sample,

@@ -20,11 +20,6 @@
 #define SHT_X86_64_UNWIND	0x70000001
 #endif
 
-/* Machines that the harness can check. One that only arch/ knows is 'not supported yet'. */
-static const struct ehu_arch *const supported[] = {
-	&ehu_arch_x86_64,
-};
-
 static __attribute__((format(printf, 5, 6)))
 enum image_status fail(struct image_error *err, const char *path, enum image_status status,
 		       u64 offset, const char *format, ...)
@@ -383,21 +378,10 @@ static enum image_status find_arch(struct image *img, const GElf_Ehdr *eh,
 				   struct image_error *err)
 {
 	bool big = img->bytes[EI_DATA] == ELFDATA2MSB;
-	const struct ehu_arch *arch = ehu_arch_find(eh->e_machine, img->bytes[EI_CLASS], big);
 
-	if (arch && img->any_machine) {
-		img->arch = arch;
+	img->arch = ehu_arch_find(eh->e_machine, img->bytes[EI_CLASS], big);
+	if (img->arch)
 		return IMAGE_OK;
-	}
-	for (size_t i = 0; i < EHF_ARRAY_SIZE(supported); i++) {
-		if (arch && supported[i] == arch) {
-			img->arch = arch;
-			return IMAGE_OK;
-		}
-	}
-	if (arch)
-		return fail(err, img->path, IMAGE_OTHER_MACHINE, 0x12, "%s is not supported yet",
-			    arch->name);
 	return fail(err, img->path, IMAGE_OTHER_MACHINE, 0x12,
 		    "machine %u, ELF%s, %s-endian is not supported yet (e_machine at 0x12)",
 		    eh->e_machine, img->bytes[EI_CLASS] == ELFCLASS64 ? "64" : "32",
@@ -615,32 +599,6 @@ enum image_status image_open(const char *path, struct image **img, struct image_
 
 	*img = NULL;
 	return fd < 0 ? err->status : image_open_fd(fd, path, img, err);
-}
-
-/**
- * image_open_any() - open an image of any machine in arch/
- * @path: a file
- * @img: as image_open_fd() has it
- * @err: filled in unless the status is IMAGE_OK
- *
- * For tools that show what the core makes of a file, also where nothing checks it yet.
- *
- * Return: the status.
- */
-enum image_status image_open_any(const char *path, struct image **img, struct image_error *err)
-{
-	struct image *n = new_image(path);
-	int fd;
-
-	*img = NULL;
-	if (!n)
-		return fail(err, path, IMAGE_UNREADABLE, 0, "out of memory");
-	n->any_machine = true;
-	fd = open_path(path, err);
-	if (fd >= 0)
-		return open_regular(n, fd, img, err);
-	image_close(n);
-	return err->status;
 }
 
 /**

@@ -143,12 +143,10 @@ struct image {
 	struct image_symbol *sym;
 	size_t nr_syms;
 	bool syms_loaded;
-	bool any_machine;
 	int guard;
 };
 
 enum image_status image_open(const char *path, struct image **img, struct image_error *err);
-enum image_status image_open_any(const char *path, struct image **img, struct image_error *err);
 enum image_status image_open_fd(int fd, const char *path, struct image **img,
 				struct image_error *err);
 enum image_status image_open_memory(const void *bytes, u64 size, const char *name,

@@ -12,29 +12,51 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * What libdw says of registers that no rule mentions: its backend for x86-64 makes 0 (where 3,
- * rbx, is meant), 6 and 12 to 16 the same value, 7 (rsp) the CFA. FP, RA and SP are right in it.
+/**
+ * struct defaults - what libdw's backend says of registers that no rule mentions
+ * @arch: the machine, which has a backend of its own
+ * @same: bit n is set where register n keeps its value; others are undefined
+ * @cfa_reg: this one is the CFA; 0xff for none
  */
-static u8 x86_64_default(u64 reg)
-{
-	switch (reg) {
-	case 0:
-	case 6:
-	case 12 ... 16:
-		return ORACLE_SAME;
-	case 7:
-		return ORACLE_VAL_CFA;
-	default:
-		return ORACLE_UNDEF;
-	}
-}
+struct defaults {
+	const struct ehu_arch *arch;
+	u32 same;
+	u8 cfa_reg;
+};
 
-static bool is_default(const struct ehu_arch *arch, u64 reg, const struct oracle_rule *theirs)
+/*
+ * The *_abi_cfi() functions of elfutils 0.188's backends. That of x86 says 0 (rax) where 3 (rbx)
+ * is meant. That of s390 says SP (r15) is the same value, which is right only where nothing was
+ * pushed: in a row whose CFA is SP + 160.
+ */
+static const struct defaults defaults[] = {
+	{ &ehu_arch_x86_64, 1 << 0 | 1 << 6 | 0x1f << 12, 7 },
+	{ &ehu_arch_x32, 1 << 0 | 1 << 6 | 0x1f << 12, 7 },
+	{ &ehu_arch_i386, 1 << 3 | 7 << 5, 4 },
+	{ &ehu_arch_s390x, 0x3ff << 6 | 0xffU << 24, 0xff },
+	{ &ehu_arch_aarch64, 0xfff << 19, 31 },
+};
+
+static bool is_default(const struct ehu_arch *arch, u64 reg, const struct ehf_cfa *cfa,
+		       const struct oracle_rule *theirs)
 {
-	if (arch == &ehu_arch_x86_64)
-		return theirs->kind == x86_64_default(reg) && !theirs->off;
-	return theirs->kind == ORACLE_SAME || theirs->kind == ORACLE_UNDEF;
+	const struct ehf_abi *abi = &arch->abi;
+
+	for (size_t i = 0; i < EHF_ARRAY_SIZE(defaults); i++) {
+		const struct defaults *d = &defaults[i];
+
+		if (d->arch != arch)
+			continue;
+		if (reg == d->cfa_reg)
+			return theirs->kind == ORACLE_VAL_CFA && !theirs->off;
+		if (reg > 31 || !(d->same >> reg & 1))
+			return theirs->kind == ORACLE_UNDEF;
+		if (reg == abi->reg_sp && !(cfa->kind == EHF_CFA_REG && cfa->reg == reg &&
+					    cfa->off == -abi->sp_off))
+			return false;
+		return theirs->kind == ORACLE_SAME;
+	}
+	return false;
 }
 
 /* Our expression, read again from the bytes; false where that fails. */
@@ -99,14 +121,16 @@ static bool same_meaning(const struct ehu_arch *arch, const struct ehf_cfa *cfa,
 		struct oracle_env env = {
 			.seed = 0x1234567 + i * 77, .ip = 0x401000 + i, .ip_reg = arch->abi.reg_ra,
 			.cfa = 0x7ffc00001000ULL + 64 * i, .push_cfa = rule != NULL,
+			.mask = arch->abi.addr_size == 4 ? 0xffffffff : ~0ULL,
 		};
-		u64 theirs = 0;
+		u64 theirs = 0, mine;
 
 		if (!oracle_eval(&env, ops, nr, &theirs) && nr)
 			return false;
 		if (!nr)	/* nothing but the CFA that a register's expression begins with */
 			theirs = env.cfa;
-		if (theirs != (cfa ? eval_cfa(&env, cfa) : eval_rule(&env, rule)))
+		mine = cfa ? eval_cfa(&env, cfa) : eval_rule(&env, rule);
+		if ((theirs ^ mine) & env.mask)
 			return false;
 	}
 	return true;
@@ -144,12 +168,14 @@ static u32 compare_cfa(const struct ehf_ctx *ctx, const struct ehu_arch *arch,
 	return compare_expr(ctx, arch, fde, ours, NULL, theirs, ORACLE_DIFF_CFA);
 }
 
-static bool same_rule(const struct ehu_arch *arch, u64 reg, bool defaults,
-		      const struct ehf_rule *ours, const struct oracle_rule *theirs)
+static bool same_rule(const struct ehu_arch *arch, u64 reg, bool with_defaults,
+		      const struct ehf_cfa *cfa, const struct ehf_rule *ours,
+		      const struct oracle_rule *theirs)
 {
 	switch ((enum ehf_rule_kind)ours->kind) {
 	case EHF_RULE_UNSPEC:
-		return defaults ? is_default(arch, reg, theirs) : theirs->kind == ORACLE_UNSPEC;
+		return with_defaults ? is_default(arch, reg, cfa, theirs) :
+				       theirs->kind == ORACLE_UNSPEC;
 	case EHF_RULE_SAME:
 		return theirs->kind == ORACLE_SAME;
 	case EHF_RULE_UNDEF:
@@ -166,13 +192,14 @@ static bool same_rule(const struct ehu_arch *arch, u64 reg, bool defaults,
 }
 
 static u32 compare_rule(const struct ehf_ctx *ctx, const struct ehu_arch *arch,
-			const struct ehf_fde *fde, u64 reg, bool defaults,
-			const struct ehf_rule *ours, const struct oracle_rule *theirs, u32 diff)
+			const struct ehf_fde *fde, u64 reg, bool with_defaults,
+			const struct ehf_cfa *cfa, const struct ehf_rule *ours,
+			const struct oracle_rule *theirs, u32 diff)
 {
 	bool value = ours->kind == EHF_RULE_VAL_CFA || ours->kind == EHF_RULE_VAL_REG;
 
 	if (theirs->kind != ORACLE_AT_EXPR && theirs->kind != ORACLE_VAL_EXPR)
-		return same_rule(arch, reg, defaults, ours, theirs) ? 0 : diff;
+		return same_rule(arch, reg, with_defaults, cfa, ours, theirs) ? 0 : diff;
 	if (!ours->expr_len ||
 	    (ours->kind != EHF_RULE_STOP && value != (theirs->kind == ORACLE_VAL_EXPR)))
 		return diff;
@@ -214,8 +241,8 @@ u32 oracle_compare(const struct ehf_ctx *ctx, const struct ehu_arch *arch,
 		diff |= compare_cfa(ctx, arch, fde, &ours->cfa, &theirs->rule[ORACLE_CFA]);
 	}
 	for (u32 k = 0; k < EHF_NR_TRACKED; k++)
-		diff |= compare_rule(ctx, arch, fde, reg[k], theirs->defaults, &ours->rule[k],
-				     &theirs->rule[k], 1U << k);
+		diff |= compare_rule(ctx, arch, fde, reg[k], theirs->defaults, &ours->cfa,
+				     &ours->rule[k], &theirs->rule[k], 1U << k);
 	if (theirs->knows_signal && theirs->signal != !!(ours->flags & EHF_ROW_SIGNAL))
 		diff |= ORACLE_DIFF_SIGNAL;
 	if (theirs->ra_reg != fde->cie.ra_reg)

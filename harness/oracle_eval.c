@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Evaluates DWARF expressions the long way, for machines with 8-byte addresses.
+ * Evaluates DWARF expressions the long way, for addresses of 4 or 8 bytes.
  */
 #include "harness/oracle_eval.h"
 
@@ -38,10 +38,16 @@ u64 oracle_env_reg(const struct oracle_env *env, u64 reg)
  */
 u64 oracle_env_load(const struct oracle_env *env, u64 addr)
 {
-	return mix(mix(env->seed + 1) ^ addr);
+	return mix(mix(env->seed + 1) ^ (addr & env->mask));
 }
 
-static bool binary(u8 code, u64 a, u64 b, u64 *r)
+/* A number of the stack, for comparisons: those are signed. */
+static s64 as_signed(const struct oracle_env *env, u64 v)
+{
+	return env->mask == 0xffffffff ? (s64)(s32)(u32)v : (s64)v;
+}
+
+static bool binary(const struct oracle_env *env, u8 code, u64 a, u64 b, u64 *r)
 {
 	switch (code) {
 	case DW_OP_and:
@@ -75,16 +81,16 @@ static bool binary(u8 code, u64 a, u64 b, u64 *r)
 		*r = a != b;
 		return true;
 	case DW_OP_ge:
-		*r = (s64)a >= (s64)b;
+		*r = as_signed(env, a) >= as_signed(env, b);
 		return true;
 	case DW_OP_gt:
-		*r = (s64)a > (s64)b;
+		*r = as_signed(env, a) > as_signed(env, b);
 		return true;
 	case DW_OP_le:
-		*r = (s64)a <= (s64)b;
+		*r = as_signed(env, a) <= as_signed(env, b);
 		return true;
 	case DW_OP_lt:
-		*r = (s64)a < (s64)b;
+		*r = as_signed(env, a) < as_signed(env, b);
 		return true;
 	}
 	return false;
@@ -133,7 +139,8 @@ bool oracle_eval(const struct oracle_env *env, const struct ehf_raw_op *op, u32 
 				return false;
 			stack[n++] = r;
 		} else if (op[i].code == DW_OP_deref ||
-			   (op[i].code == DW_OP_deref_size && op[i].arg == 8)) {
+			   (op[i].code == DW_OP_deref_size &&
+			    op[i].arg == (env->mask == 0xffffffff ? 4 : 8))) {
 			if (!n)
 				return false;
 			stack[n - 1] = oracle_env_load(env, stack[n - 1]);
@@ -142,10 +149,11 @@ bool oracle_eval(const struct oracle_env *env, const struct ehf_raw_op *op, u32 
 				return false;
 			stack[n - 1] += op[i].arg;
 		} else {
-			if (n < 2 || !binary(op[i].code, stack[n - 2], stack[n - 1], &r))
+			if (n < 2 || !binary(env, op[i].code, stack[n - 2], stack[n - 1], &r))
 				return false;
 			stack[--n - 1] = r;
 		}
+		stack[n - 1] &= env->mask;
 	}
 	if (!n)
 		return false;

@@ -13,12 +13,14 @@
  * @seed: registers and memory follow from it
  * @ip: value of register @ip_reg
  * @ip_reg: DWARF number of the pc, which is an address and no arbitrary number
+ * @mask: the bits of an address: numbers on the stack have no others (DWARF 5, 2.5.1)
  * @cfa: what the stack begins with, where @push_cfa
  * @push_cfa: an expression for a register; one for the CFA begins with an empty stack
  */
 struct oracle_env {
 	u64 seed;
 	u64 ip;
+	u64 mask;
 	u64 cfa;
 	u16 ip_reg;
 	bool push_cfa;

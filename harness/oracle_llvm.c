@@ -111,20 +111,34 @@ static pid_t spawn(const char *path, int *fd)
 	return pid;
 }
 
+/*
+ * Registers by the names that llvm has for the parts of them that DWARF numbers: "R11D" and "F0D"
+ * on s390x, "W29" and "WSP" on AArch64, "RBP" or "EBP" on x86.
+ */
 static bool find_reg(const struct oracle_llvm *o, const char *name, size_t len, u64 *reg)
 {
 	const struct ehu_arch *arch = o->img->arch;
+	char plain[16];
 
-	for (u32 i = 0; i < arch->nr_reg_names; i++) {
-		if (arch->reg_name[i] && strlen(arch->reg_name[i]) == len &&
-		    !strncasecmp(arch->reg_name[i], name, len)) {
-			*reg = i;
-			return true;
-		}
-	}
 	if (len > 3 && !strncasecmp(name, "reg", 3)) {
 		*reg = strtoull(name + 3, NULL, 10);
 		return true;
+	}
+	if (!len || len >= sizeof(plain))
+		return false;
+	memcpy(plain, name, len);
+	if (arch == &ehu_arch_s390x && plain[len - 1] == 'D')
+		len--;
+	plain[len] = '\0';
+	if (arch == &ehu_arch_aarch64 && !strcmp(plain, "WSP"))
+		strcpy(plain, "SP");
+	else if (arch == &ehu_arch_aarch64 && plain[0] == 'W')
+		plain[0] = 'X';
+	for (u32 i = 0; i < arch->nr_reg_names; i++) {
+		if (arch->reg_name[i] && !strcasecmp(arch->reg_name[i], plain)) {
+			*reg = i;
+			return true;
+		}
 	}
 	return false;
 }

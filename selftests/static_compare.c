@@ -186,7 +186,8 @@ TEST(the_plt_expression_by_evaluation)
 	};
 
 	for (u64 ip = 0x401020; ip < 0x401040; ip++) {
-		struct oracle_env env = { .seed = 5, .ip = ip, .ip_reg = 16 };
+		struct oracle_env env = { .seed = 5, .ip = ip, .ip_reg = 16,
+					  .mask = ~0ULL };
 		u64 want = oracle_env_reg(&env, 7) + 8 + ((ip & 15) >= 11 ? 8 : 0), got = 0;
 
 		EXPECT_TRUE(oracle_eval(&env, ops, EHF_ARRAY_SIZE(ops), &got));

@@ -139,8 +139,7 @@ TEST_F(image, kinds)
 	f->eh.e_type = ET_REL;
 	EXPECT_EQ(IMAGE_RELOCATABLE, open_it(f, sizeof(*f), err));
 	make(f);
-	f->eh.e_machine = EM_S390;
-	f->eh.e_ident[EI_DATA] = ELFDATA2MSB;
+	f->eh.e_machine = EM_PPC64;
 	EXPECT_EQ(IMAGE_OTHER_MACHINE, open_it(f, sizeof(*f), err));
 	make(f);
 	f->sh[2].sh_type = SHT_NOBITS;

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 		return CLI_STATUS_USAGE;
 	}
 	d.json = a.json;
-	if (image_open_any(argv[first], &d.img, &err)) {
+	if (image_open(argv[first], &d.img, &err)) {
 		status = fail(&a, CLI_STATUS_INPUT, image_status_name(err.status), err.text);
 	} else if (a.nr) {
 		status = answer(&a, &d);
