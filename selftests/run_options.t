@@ -41,12 +41,6 @@ for args in (['--'], ['a', '--', 'b'], ['--save', 'x', 'y'], ['--fault-reads', '
     r = Run([CHECK] + args)
     ok('usage: ' + ' '.join(args), r.status == 2 and not r.out and r.err, r)
 
-m32 = os.path.join(T, 'recursion-m32')
-if os.path.exists(m32):
-    r = Run([CHECK, '--', m32, '100'])
-    ok('32-bit-not-yet', r.status == 4 and r.out.startswith('nothing compared') and
-       'not supported yet' in r.out, r)
-
 # The report of a good run, and where the command's own output goes.
 r = Run([CHECK, '--'] + busy)
 ok('verdict-first', r.status == 0 and r.out.splitlines()[0].endswith('samples, all frames agree'), r)

@@ -45,6 +45,8 @@ sample('lazy-plt', 'plt', partial=0.02)
 sample('lazy-plt-ibt', 'plt-ibt', partial=0.02)
 if os.path.exists(os.path.join(T, 'byhand')):
     sample('frames-by-hand', 'byhand', partial=0.02)
+if os.path.exists(os.path.join(T, 'recursion-m32')):
+    sample('32-bit', 'recursion-m32', partial=0.3)
 sample('dlopen', 'dlopen', *[os.path.join(T, 'plug%d.so' % n) for n in (1, 2, 3)])
 # A program that does not move, another one mapped as data, and libraries.
 sample('programs-mapped-as-data', 'datamap', os.path.join(T, 'plt'), os.path.join(T, 'plug1.so'),
