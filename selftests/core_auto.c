@@ -300,8 +300,8 @@ TEST_F(elf, other_files_are_refused)
 	}
 	other.e_machine++;
 	EXPECT_EQ(-EINVAL, ehu_auto_ehdr(&b->ctx, &other, B_BASE, &self->image));
-	EXPECT_EQ(-EINVAL, ehu_auto_ehdr(&b->ctx, &self->arch, self->word == 8 ? ~0ULL - 8 : ~0U - 8,
-					 &self->image));
+	EXPECT_EQ(-EINVAL, ehu_auto_ehdr(&b->ctx, &self->arch,
+					 self->word == 8 ? ~0ULL - 8 : ~0U - 8, &self->image));
 	/* Where the program headers are said to be. */
 	b_poke(b, self->word == 8 ? 32 : 28, self->word == 8 ? ~0ULL : ~0U, self->word);
 	EXPECT_EQ(-EINVAL, by_ehdr(self));

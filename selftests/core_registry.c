@@ -849,7 +849,8 @@ TEST_F_TIMEOUT(reg, there_is_room_for_so_many_ranges, 120)
 	EXPECT_EQ(self->mm.reg.table->range[5].start, TEXT + 0x3050);
 	EXPECT_NE(0, handle_at(&self->mm, TEXT + 0x3000 + 16 * 20000));
 	/* A place that becomes free can be had again. */
-	EXPECT_LE(EHU_MAX_TEXTS, ehu_registry_remove_range(&self->mm.reg, TEXT + 0x3000, TEXT + 0x3200));
+	EXPECT_LE(EHU_MAX_TEXTS, ehu_registry_remove_range(&self->mm.reg, TEXT + 0x3000,
+						      TEXT + 0x3200));
 	EXPECT_EQ(0, add(self));
 }
 

@@ -217,7 +217,8 @@ TEST_F(user, trace_has_an_end)
 		EXPECT_EQ(max ? 0 : -EINVAL, ehu_walk(&self->u, &self->regs, &self->t));
 		EXPECT_EQ(max < 5 ? max : 5, self->t.nr);
 		if (max)
-			EXPECT_EQ(max < 5 ? EHF_STOP_TRACE_FULL : EHF_STOP_RA_UNDEFINED, self->t.stop);
+			EXPECT_EQ(max < 5 ? EHF_STOP_TRACE_FULL : EHF_STOP_RA_UNDEFINED,
+				  self->t.stop);
 		EXPECT_EQ(0x5a5a, self->entry[max].ip);
 	}
 }
@@ -689,7 +690,7 @@ TEST_F(user, s390x_sp_is_cfa_minus_160)
 	b_close(&self->b);
 	FUNCTION(FN(LEAF), 0x100, 0);
 	FUNCTION(FN(START), 0x100, 0x07, 14);
-	FUNCTION(FN(FREE), 0x100, 0x8e, 6, 0x0e, 0xc0, 2);	/* r14 at CFA - 48, CFA r15 + 320 */
+	FUNCTION(FN(FREE), 0x100, 0x8e, 6, 0x0e, 0xc0, 2);	/* r14 at CFA - 48; r15 + 320 */
 	finish(self);
 	set_reg(self, 14, FN(FREE) + 8);
 	word(self, 34, FN(START) + 6);
