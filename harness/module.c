@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "harness/perf_proc.h"
+#include "harness/vdso.h"
 
 #define NR_BUCKETS	4096	/* a power of two */
 
@@ -201,6 +202,15 @@ static bool begins(const char *name, const char *with)
 static bool is_vdso(const char *name)
 {
 	return !strcmp(name, "[vdso]") || !strcmp(name, "[vdso32]");
+}
+
+/*
+ * The vDSO of a 32-bit task lies below 4 GiB; that of a 64-bit one near its stack, far above. An
+ * x32 task's is told from i386's by nothing here: its kernel is another machine's, mostly.
+ */
+static bool is_compat(const struct perf_rec_mmap *map)
+{
+	return map->addr < UINT64_C(1) << 32;
 }
 
 /* What the name alone says: true where there is no file to open. */
@@ -420,10 +430,15 @@ static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 	struct image *img = NULL;
 	enum image_status status;
 	size_t size = 0;
-	const void *bytes = perf_proc_vdso(&size);
+	const void *bytes;
 
 	if (m->owner->params.no_vdso) {
 		set_status(m, MODULE_SPECIAL, "the vDSO of another kernel");
+		return;
+	}
+	bytes = is_compat(map) ? vdso_compat(&size) : perf_proc_vdso(&size);
+	if (!bytes && is_compat(map)) {
+		set_status(m, MODULE_SPECIAL, "the vDSO of a 32-bit task, and none can be run here");
 		return;
 	}
 	if (!bytes || size != map->len) {
@@ -562,8 +577,12 @@ struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map
 		key_add(&key, &map->generation, sizeof(map->generation));
 	} else {
 		key_kind(&key, is_vdso(map->name) ? KEY_SIZE : KEY_NAME);
-		if (is_vdso(map->name))
+		if (is_vdso(map->name)) {
+			u8 compat = is_compat(map);
+
 			key_add(&key, &map->len, sizeof(map->len));
+			key_add(&key, &compat, sizeof(compat));
+		}
 	}
 	h = hash_bytes(hash_bytes(2166136261U, map->name, strlen(map->name)), key.bytes, key.len);
 	for (m = mods->bucket[h & (NR_BUCKETS - 1)]; m; m = m->hash_next) {

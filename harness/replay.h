@@ -22,7 +22,7 @@
 	X(NO_IP_SP,	"no-ip-or-sp",		"its register mask lacks pc or stack pointer") \
 	X(NO_STACK,	"no-stack",		"no bytes of the stack came with it") \
 	X(NO_MAPS,	"no-maps",		"nothing is known of what the process maps") \
-	X(COMPAT,	"32-bit",		"a 32-bit process: not supported yet") \
+	X(COMPAT,	"32-bit",		"32-bit code in a program that is not, or not known") \
 	X(MACHINE,	"machine",		"a machine that is not supported yet") \
 	X(MODULE_STALE,	"module-stale",		"its pc is in a file that has changed since") \
 	X(MODULE_GONE,	"module-deleted",	"its pc is in a file that is gone") \
