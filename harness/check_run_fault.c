@@ -18,8 +18,9 @@ static void check(const struct ehu_trace *whole, const struct ehu_trace *some,
 	figures->fault_bad++;
 	if (first->what[0])
 		return;
-	snprintf(first->what, sizeof(first->what), "%s %" PRIu64 ": %u frames, %s, not %u, %s", what,
-		 number, some->nr, ehf_stop_name(some->stop), whole->nr, ehf_stop_name(whole->stop));
+	snprintf(first->what, sizeof(first->what), "%s %" PRIu64 ": %u frames, %s, not %u, %s",
+		 what, number, some->nr, ehf_stop_name(some->stop), whole->nr,
+		 ehf_stop_name(whole->stop));
 	first->at = at;
 }
 

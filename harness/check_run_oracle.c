@@ -109,7 +109,8 @@ static bool add_place(struct check_run_oracle *pool, struct session *s,
 	if (fd < 0) {
 		why = "it cannot be opened again";
 	} else if (place->module->type == ET_EXEC && place->bias) {
-		/* An ET_EXEC's base is ignored (__libdwfl_elf_address_range() in elfutils 0.188). */
+		/* An ET_EXEC's base is ignored (__libdwfl_elf_address_range() in elfutils 0.188).
+		 */
 		why = "libdw cannot place an ET_EXEC file elsewhere than it says";
 		close(fd);
 	} else {
@@ -209,8 +210,9 @@ struct oracle_frames *check_run_oracle_get(struct check_run_oracle *pool,
 	for (k = 0; k < maps->nr; k++) {
 		const struct module_place *place = maps->range[k].place;
 
-		if (place && maps->range[k].flags & TASK_TEXT && place->module->arch == maps->arch &&
-		    !find(s, place) && !add_place(pool, s, place))
+		if (place && maps->range[k].flags & TASK_TEXT &&
+		    place->module->arch == maps->arch && !find(s, place) &&
+		    !add_place(pool, s, place))
 			return NULL;
 	}
 	s->generation = maps->generation;

@@ -155,9 +155,11 @@ static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace
 	if (s->listed >= CHECK_RUN_LIST)
 		return;
 	s->listed++;
-	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: another trace with caches: %u frames, %s, not "
-		"%u, %s; frame %u\n", s->figures.samples, rec->pid, again.nr,
-		ehf_stop_name(again.stop), ours->nr, ehf_stop_name(ours->stop), at);
+	fprintf(s->list,
+		"\nSample %" PRIu64 ", pid %u: another trace with caches: %u frames, %s, not "
+		"%u, %s; frame %u\n",
+		s->figures.samples, rec->pid, again.nr, ehf_stop_name(again.stop), ours->nr,
+		ehf_stop_name(ours->stop), at);
 }
 
 static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
@@ -171,7 +173,8 @@ static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
 	if (!first.what[0] || s->listed >= CHECK_RUN_LIST)
 		return;
 	s->listed++;
-	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: a fault does not give a prefix: %s, frame %u\n",
+	fprintf(s->list,
+		"\nSample %" PRIu64 ", pid %u: a fault does not give a prefix: %s, frame %u\n",
 		s->figures.samples, rec->pid, first.what, first.at);
 }
 
@@ -215,9 +218,10 @@ void check_run_samples_window(struct check_run_samples *s, const struct perf_eve
 	if (s->listed >= CHECK_RUN_LIST)
 		return;
 	s->listed++;
-	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: the trace of the copied window, %u frames, %s, "
-		"is no prefix of that of the memory, %u frames, %s; frame %u\n", s->figures.samples,
-		rec->pid, window->nr, ehf_stop_name(window->stop), whole->nr,
+	fprintf(s->list,
+		"\nSample %" PRIu64 ", pid %u: the trace of the copied window, %u frames, %s, "
+		"is no prefix of that of the memory, %u frames, %s; frame %u\n",
+		s->figures.samples, rec->pid, window->nr, ehf_stop_name(window->stop), whole->nr,
 		ehf_stop_name(whole->stop), at);
 }
 
@@ -229,7 +233,7 @@ void check_run_samples_window(struct check_run_samples *s, const struct perf_eve
  * @ours: the trace
  * @cost: what it took
  *
- * Counts what comes out and writes it down.
+ * Counts what comes out and writes it down. With --print the trace is only printed.
  *
  * Return: 0; -ENOMEM; 1 where the memory of a stopped task changed meanwhile: then the sample is
  * untestable.
@@ -245,6 +249,13 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 	struct report_trace_sample sample;
 	struct oracle_frames *oracle;
 
+	/* Stacks are wanted, no verdict: nothing is compared then. */
+	if (s->opts->names.print) {
+		sample = (struct report_trace_sample){ .rec = rec, .task = task, .ours = ours };
+		s->figures.samples++;
+		check_run_names_sample(s->names, &sample, s->replay.maps, s->figures.samples);
+		return 0;
+	}
 	oracle = check_run_oracle_get(s->oracles, s->replay.maps);
 	if (!oracle)
 		return -ENOMEM;
@@ -294,7 +305,11 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 	static struct ehu_entry entry[REPLAY_ENTRIES];
 	struct task *task = task_get(s->tasks, rec->pid);
 	struct ehu_trace ours = { .entry = entry, .max = REPLAY_ENTRIES };
-	const struct replay_opts plain = { 0 };
+	/* Where traces are compared, the first walk is one without caches. */
+	const struct replay_opts plain = {
+		.cache = s->opts->names.print ? &s->cache : NULL,
+		.memo = s->opts->names.print ? &s->memo : NULL,
+	};
 	struct replay_cost cost;
 
 	if (!task)

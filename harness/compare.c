@@ -141,7 +141,8 @@ static bool is_prefix(const struct ehu_trace *whole, const struct ehu_trace *som
 			return false;
 		if (!(b->flags & EHU_ENTRY_FP_KNOWN))
 			continue;
-		if (!(whole->entry[*at].flags & EHU_ENTRY_FP_KNOWN) || whole->entry[*at].fp != b->fp)
+		if (!(whole->entry[*at].flags & EHU_ENTRY_FP_KNOWN) ||
+		    whole->entry[*at].fp != b->fp)
 			return false;
 	}
 	return true;

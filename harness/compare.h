@@ -12,7 +12,7 @@
 #define COMPARE_OUTCOMES(X) \
 	X(UNTESTABLE,	"untestable",		"there are no two traces") \
 	X(EQUAL,	"equal",		"same pcs and SPs, FP where both know it") \
-	X(NEITHER,	"neither",		"one frame on both sides, and no end of the stack") \
+	X(NEITHER,	"neither",		"one frame on both sides, no end of the stack") \
 	X(DIFFERENT,	"different",		"a frame differs") \
 	X(OURS_SHORTER,	"ours-shorter",		"we stop, the oracle goes on") \
 	X(OURS_LONGER,	"ours-longer",		"the oracle stops, we go on")
@@ -42,7 +42,7 @@ enum compare_via {
  */
 #define COMPARE_FAULTS(X) \
 	X(NONE,			"none") \
-	X(MODULE_REFUSED,	"module-refused")	/* dwfl_report_elf() does not take the file */
+	X(MODULE_REFUSED,	"module-refused")	/* it does not take the file */
 
 enum compare_fault {
 #define X(sym, name) COMPARE_FAULT_##sym,

@@ -180,11 +180,13 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n)
 		if (f->cache_bad)
 			say(buf, n, ", %" PRIu64 " traces differ with caches", f->cache_bad);
 		if (f->window_bad)
-			say(buf, n, ", %" PRIu64 " traces of copied stacks are no prefix", f->window_bad);
+			say(buf, n, ", %" PRIu64 " traces of copied stacks are no prefix",
+			    f->window_bad);
 	} else if (shorter || longer) {
 		say(buf, n, "all common frames agree");
 		if (shorter)
-			say(buf, n, ", %" PRIu64 " of ours end earlier for a stated reason", shorter);
+			say(buf, n, ", %" PRIu64 " of ours end earlier for a stated reason",
+			    shorter);
 		if (longer)
 			say(buf, n, ", %" PRIu64 " go on where libdw fails", longer);
 	} else {
@@ -253,8 +255,8 @@ static void text_stops(const struct report_trace *f, FILE *out)
 			continue;
 		for (u32 s = 0; s < REPLAY_NR_SOURCES; s++)
 			if (f->stop_memory[s])
-				fprintf(out, "  %10s  %6s  %" PRIu64 " %s\n", "", "", f->stop_memory[s],
-					replay_source_name(s));
+				fprintf(out, "  %10s  %6s  %" PRIu64 " %s\n", "", "",
+					f->stop_memory[s], replay_source_name(s));
 	}
 }
 
@@ -271,8 +273,10 @@ static void text_frames(const struct report_trace *f, FILE *out)
 	for (k = 0; k < EHU_NR_VIA; k++)
 		line(out, f->via[k], f->frames, via[k], NULL);
 	if (f->guessed)
-		fprintf(out, "  not compared: %" PRIu64 " frames that libdw found behind a guess by "
-			"frame pointer\n", f->guessed);
+		fprintf(out,
+			"  not compared: %" PRIu64 " frames that libdw found behind a guess by "
+			"frame pointer\n",
+			f->guessed);
 	if (f->debug_frame)
 		fprintf(out, "  not compared: %" PRIu64 " frames that libdw found behind "
 			".debug_frame\n", f->debug_frame);
@@ -308,15 +312,21 @@ static void text_cost(const struct report_trace *f, const struct report_trace_co
 	u64 testable = report_trace_testable(f);
 	const struct pager_stats *p = pager_stats(c->pager);
 
-	fprintf(out, "\nCost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
-		"%.1f CFI instructions a frame\n", per(s->reads, f->frames), per(s->bytes, f->frames),
-		per(s->pages, testable), per(s->insns, f->frames));
+	fprintf(out,
+		"\nCost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
+		"%.1f CFI instructions a frame\n",
+		per(s->reads, f->frames), per(s->bytes, f->frames), per(s->pages, testable),
+		per(s->insns, f->frames));
 	if (!c->defer)
-		fprintf(out, "  copied: %.0f bytes of stack a sample; %" PRIu64 " traces (%.1f%%) are cut "
-			"where they end\n", per(f->copied_bytes, testable), f->window_cut,
+		fprintf(out,
+			"  copied: %.0f bytes of stack a sample; %" PRIu64
+			" traces (%.1f%%) are cut "
+			"where they end\n",
+			per(f->copied_bytes, testable), f->window_cut,
 			100 * per(f->window_cut, testable));
 	if (!f->cache_bad)
-		fprintf(out, "  with a row cache the same traces, and %.1f%% of its lookups served\n",
+		fprintf(out,
+			"  with a row cache the same traces, and %.1f%% of its lookups served\n",
 			100 * per(f->cache_hits, f->cache_hits + f->cache_misses));
 	fprintf(out, "  pages read in: %" PRIu64 " (%" PRIu64 " KiB) by %s", p->page_ins,
 		p->bytes >> 10, pager_method(c->pager));
@@ -389,24 +399,29 @@ static void text_rest(const struct report_trace *f, const struct report_trace_co
 {
 	const struct task_stats *t = c->tasks;
 
-	fprintf(out, "\nInput: %" PRIu64 " samples, %" PRIu64 " lost by the kernel; %" PRIu64
-		" mappings, %" PRIu64 " execs, %" PRIu64 " forks, %" PRIu64 " threads\n", f->samples,
-		f->lost, t->mmaps, t->execs, t->forks, t->threads);
+	fprintf(out,
+		"\nInput: %" PRIu64 " samples, %" PRIu64 " lost by the kernel; %" PRIu64
+		" mappings, %" PRIu64 " execs, %" PRIu64 " forks, %" PRIu64 " threads\n",
+		f->samples, f->lost, t->mmaps, t->execs, t->forks, t->threads);
 	if (f->kernel_regs)
-		fprintf(out, "  %" PRIu64 " samples lack registers, as they hit the kernel in an NMI\n",
+		fprintf(out,
+			"  %" PRIu64 " samples lack registers, as they hit the kernel in an NMI\n",
 			f->kernel_regs);
 	if (f->records_bad || f->records_unknown || f->records_late || t->bad_mmaps)
-		fprintf(out, "  records: %" PRIu64 " that contradict themselves, %" PRIu64
-			" of unknown types, %" PRIu64 " out of order, %" PRIu64 " impossible mappings\n",
+		fprintf(out,
+			"  records: %" PRIu64 " that contradict themselves, %" PRIu64
+			" of unknown types, %" PRIu64 " out of order, %" PRIu64
+			" impossible mappings\n",
 			f->records_bad, f->records_unknown, f->records_late, t->bad_mmaps);
 	if (t->dropped_tasks || t->dropped_ranges)
 		fprintf(out, "  dropped for lack of room: %" PRIu64 " processes, %" PRIu64
 			" mappings\n", t->dropped_tasks, t->dropped_ranges);
 	if (c->fault_reads)
-		fprintf(out, "  fault injection: %" PRIu64 " reads of %" PRIu64 " samples made to "
+		fprintf(out,
+			"  fault injection: %" PRIu64 " reads of %" PRIu64 " samples made to "
 			"fail, %" PRIu64 " stack windows of %" PRIu64 " samples shortened: %" PRIu64
-			" traces are no prefix\n", f->faults, f->fault_samples, f->cuts, f->cut_samples,
-			f->fault_bad);
+			" traces are no prefix\n",
+			f->faults, f->fault_samples, f->cuts, f->cut_samples, f->fault_bad);
 }
 
 /**

@@ -37,7 +37,8 @@ static void put_place(const struct report_trace_sample *s, struct replay *r, u64
 	if (!range)
 		fprintf(out, "not mapped");
 	else if (range->place)
-		fprintf(out, "in %s (%#" PRIx64 ")", range->module->path, addr - range->place->bias);
+		fprintf(out, "in %s (%#" PRIx64 ")", range->module->path,
+			addr - range->place->bias);
 	else
 		fprintf(out, "in %s", range->module->path);
 }
@@ -95,8 +96,8 @@ static void put_frame(const struct report_trace_sample *s, u32 k, struct replay 
 	else
 		fprintf(out, "  %14s %14s %14s", "-", "", "");
 	if (b)
-		fprintf(out, " | %#14" PRIx64 " %#14" PRIx64 " %#14" PRIx64 " %-8s", b->pc, b->sp, b->fp,
-			compare_via_name(b->via));
+		fprintf(out, " | %#14" PRIx64 " %#14" PRIx64 " %#14" PRIx64 " %-8s", b->pc, b->sp,
+			b->fp, compare_via_name(b->via));
 	else
 		fprintf(out, " | %14s %14s %14s %8s", "-", "", "", "");
 	fprintf(out, "  ");
@@ -126,8 +127,8 @@ void report_trace_diff(const struct report_trace_sample *s, u64 number, struct r
 		fprintf(out, ", %s of frame %u", compare_field_name(s->result->field), at);
 	else
 		fprintf(out, " from frame %u on", at);
-	fprintf(out, "\n     #  %14s %14s %14s | %14s %14s %14s\n", "our pc", "sp", "fp", "libdw's pc",
-		"sp", "fp");
+	fprintf(out, "\n     #  %14s %14s %14s | %14s %14s %14s\n", "our pc", "sp", "fp",
+		"libdw's pc", "sp", "fp");
 	if (first)
 		fprintf(out, "        %u equal frames\n", first);
 	for (k = first; k < most && k <= at + BELOW; k++)

@@ -53,8 +53,9 @@ TEST_F(run, another_length_with_a_reason_is_said)
 {
 	add(self, COMPARE_EQUAL, false, 0);
 	add(self, COMPARE_OURS_SHORTER, true, 0);
-	EXPECT_STREQ("2 samples, all common frames agree, 1 of ours end earlier for a stated reason",
-		     verdict(self));
+	EXPECT_STREQ(
+		"2 samples, all common frames agree, 1 of ours end earlier for a stated reason",
+		verdict(self));
 	EXPECT_FALSE(report_trace_failed(&self->f));
 	self->oracle.fault = COMPARE_FAULT_MODULE_REFUSED;
 	add(self, COMPARE_OURS_LONGER, true, 0);
@@ -106,7 +107,8 @@ TEST_F(run, sums_add_up)
 		if (k % 11 == 0)
 			report_trace_untestable(&self->f, 1 + k % (REPLAY_NR_UNTESTABLES - 1));
 		else
-			add(self, COMPARE_EQUAL + k % (COMPARE_NR_OUTCOMES - COMPARE_EQUAL), k & 1, 0);
+			add(self, COMPARE_EQUAL + k % (COMPARE_NR_OUTCOMES - COMPARE_EQUAL), k & 1,
+			    0);
 	}
 	for (k = 0; k < COMPARE_NR_OUTCOMES; k++)
 		outcomes += self->f.outcome[k];

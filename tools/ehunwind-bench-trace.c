@@ -19,19 +19,21 @@
 enum { OPT_PASSES, OPT_SAMPLES, OPT_JSON };
 
 static const struct cli_opt opts[] = {
-	[OPT_PASSES] = { "passes", 'p', "N", "passes over the samples, after one that warms up (20)" },
-	[OPT_SAMPLES] = { "samples", 'n', "N",
-			  "samples to take, from all over the file (up to 128): so few\n"
-			  "that their stacks stay in the processor's cache, as the\n"
-			  "stack of a task does that was just interrupted" },
-	[OPT_JSON] = { "json", 0, NULL, "one JSON object a line on stdout" },
-	{ 0 },
+	[OPT_PASSES] = {"passes", 'p', "N",
+			"passes over the samples, after one that warms up (20)"},
+	[OPT_SAMPLES] = {"samples", 'n', "N",
+			 "samples to take, from all over the file (up to 128): so few\n"
+			 "that their stacks stay in the processor's cache, as the\n"
+			 "stack of a task does that was just interrupted"},
+	[OPT_JSON] = {"json", 0, NULL, "one JSON object a line on stdout"},
+	{0},
 };
 
 static const struct cli cli = {
 	.prog = "ehunwind-bench-trace",
 	.usage = "[OPTION]... FILE",
-	.about = "Walks the samples of a perf.data file with our unwinder and with libdw, in turn, in\n"
+	.about = "Walks the samples of a perf.data file with our unwinder and with libdw, in turn, "
+		 "in\n"
 		 "one process, each with everything it needs at hand: libdw keeps one session for\n"
 		 "each address space. Both are asked for pcs; every frame is compared beforehand.",
 	.opts = opts,
@@ -258,15 +260,17 @@ static void measure(struct bench *b, const char *name)
 
 	if (!b->json)
 		printf("%s: %u samples, %" PRIu64 " frames; ns a frame\n"
-		       "            ours  without caches     libdw    ratio\n", name, b->nr, b->frames);
+		       "            ours  without caches     libdw    ratio\n",
+		       name, b->nr, b->frames);
 	for (k = 0; k <= b->passes; k++) {
 		ns[CACHED] = pass_ours(b, true);
 		ns[PLAIN] = pass_ours(b, false);
 		ns[LIBDW] = pass_libdw(b);
 		if (!b->json && k < 5)
-			printf("  %s %-2" PRIu64 " %7.1f  %14.1f  %8.1f  %7.1f\n", k ? "pass" : "warm", k,
-			       per(ns[CACHED], b->frames), per(ns[PLAIN], b->frames),
-			       per(ns[LIBDW], b->frames), per(ns[LIBDW], ns[CACHED]));
+			printf("  %s %-2" PRIu64 " %7.1f  %14.1f  %8.1f  %7.1f\n",
+			       k ? "pass" : "warm", k, per(ns[CACHED], b->frames),
+			       per(ns[PLAIN], b->frames), per(ns[LIBDW], b->frames),
+			       per(ns[LIBDW], ns[CACHED]));
 		for (int n = 0; k && n < NR; n++)
 			if (ns[n] < best[n])
 				best[n] = ns[n];

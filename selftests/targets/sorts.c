@@ -24,7 +24,9 @@ static __attribute__((noinline)) int variable(int n)
 		array[k] = (k * 7919) % n;
 	memcpy(copy, array, (size_t)n * sizeof(int));
 	qsort(copy, (size_t)n, sizeof(int), compare);
-	return bsearch(&key, copy, (size_t)n, sizeof(int), compare) ? copy[n - 1] : n > 3 ? variable(n / 2) : 0;
+	return bsearch(&key, copy, (size_t)n, sizeof(int), compare) ? copy[n - 1]
+	       : n > 3						    ? variable(n / 2)
+								    : 0;
 }
 
 int main(int argc, char **argv)
