@@ -384,10 +384,8 @@ static void report(struct run *run)
 	}
 	/* Standard output has the stacks, for other programs to read. */
 	if (run->opts->names.print) {
-		char verdict[256];
-
-		report_trace_verdict(&s->figures, verdict, sizeof(verdict));
-		notef(run, "%s", verdict);
+		notef(run, "%" PRIu64 " stacks printed, none compared; %" PRIu64 " samples have none",
+		      report_trace_testable(&s->figures), s->figures.outcome[COMPARE_UNTESTABLE]);
 		write_files(run, &context);
 		return;
 	}

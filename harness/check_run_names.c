@@ -369,9 +369,9 @@ static void add_verify(struct check_run_names *n, const struct check_run_names_f
 }
 
 /**
- * check_run_names_sample() - take a sample that was compared
+ * check_run_names_sample() - take a sample
  * @n: the names
- * @s: the sample with its traces
+ * @s: the sample with its trace; its result is NULL where it was not compared
  * @maps: of its process, as they are now
  * @number: of the sample, counted from 1
  */
@@ -382,7 +382,7 @@ void check_run_names_sample(struct check_run_names *n, const struct report_trace
 	n->pid = s->rec->pid;
 	if (n->stacks)
 		add_stack(n, s, maps);
-	if (n->opts.html && s->result->outcome > COMPARE_NEITHER)
+	if (n->opts.html && s->result && s->result->outcome > COMPARE_NEITHER)
 		keep_diff(n, s, maps, number);
 	if (n->opts.print)
 		print_stack(n, s, maps);

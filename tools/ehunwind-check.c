@@ -37,7 +37,7 @@ static const struct cli_opt opts[] = {
 				 "ask addr2line about N random frames as well" },
 	[OPT_HTML] = { "html", 0, "FILE", "write a page with a flame graph" },
 	[OPT_FOLDED] = { "folded", 0, "FILE", "write stacks for flame graph tools; - for stdout" },
-	[OPT_PRINT] = { "print", 0, NULL, "print each stack, as perf script does" },
+	[OPT_PRINT] = { "print", 0, NULL, "print each stack, as perf script does; compare nothing" },
 	[OPT_DEBUG_FRAME] = { "debug-frame", 0, NULL,
 			      "let libdw use .debug_frame of separate debug files" },
 	[OPT_MODE] = { "mode", 0, "copy|defer",
@@ -232,6 +232,8 @@ static int check_options(const struct options *o, int operands)
 		return cli_error(&cli, "%s is for a command, --pid or --perf-data", o->sampling);
 	if (o->run.names.print && o->run.json)
 		return cli_error(&cli, "either --print or --json");
+	if (o->run.names.print && o->run.names.html)
+		return cli_error(&cli, "--print compares nothing that --html could show");
 	if (o->run.names.verify && o->run.names.mode == CHECK_RUN_NAMES_NONE)
 		return cli_error(&cli, "--verify-symbols needs symbols");
 	if (o->static_only && samples)
