@@ -147,7 +147,8 @@ void report_html_flame(struct report_folded *stacks, FILE *out)
 	d.unit = WIDTH / (double)root->total;
 	rows = height_of(root, d.unit);
 	fprintf(out, "<p class=\"key\">%llu samples, callers above. "
-		"<span><i style=\"background:#ffb366\"></i>a frame, coloured by its file</span><span><i style=\"background:#ffe0c0\"></i>inlined</span>"
+		"<span><i style=\"background:#ffb366\"></i>a frame, coloured by its file</span>"
+		"<span><i style=\"background:#ffe0c0\"></i>inlined</span>"
 		"<span><i style=\"background:repeating-linear-gradient(45deg,#ffd27a 0 3px,#fff 3px 6px)\">"
 		"</i>found by a fallback</span><span><i style=\"background:#c9c9c9;border:1px dashed "
 		"#b3161f\"></i>the trace broke off above</span></p>\n", (unsigned long long)root->total);
