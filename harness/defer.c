@@ -452,8 +452,10 @@ static int on_overflow(void *arg, const struct live_stop *stop)
 		return rc;
 	f->copied = defer_record_sample(&f->sample, stop, f->cookie, f->window);
 	rc = save(f, &f->sample);
-	if (rc || perf_decode_record(f->decode, f->sample.bytes, f->sample.size, 0, &f->rec, &why) < 0)
-		return rc ? rc : -EINVAL;
+	if (rc)
+		return rc;
+	if (perf_decode_record(f->decode, f->sample.bytes, f->sample.size, 0, &f->rec, &why) < 0)
+		return -EINVAL;
 	f->rc = 0;
 	f->called = 0;
 	f->task = task_get(s->tasks, (u32)stop->pid);
@@ -503,12 +505,12 @@ static void run(struct defer *f, struct defer_result *result)
 		.note = on_note, .arg = f,
 	};
 	const struct defer_opts *o = f->opts;
+	struct live_result *live = &f->figures->live;
 
 	if (o->pid)
-		result->end = live_attach(&o->live, o->pid, &hooks, &f->figures->live, &result->err);
+		result->end = live_attach(&o->live, o->pid, &hooks, live, &result->err);
 	else
-		result->end = live_command(&o->live, o->command, &hooks, &f->figures->live,
-					   &result->err);
+		result->end = live_command(&o->live, o->command, &hooks, live, &result->err);
 }
 
 /**
@@ -541,7 +543,8 @@ int defer_run(const struct defer_opts *opts, struct check_run_samples *samples,
 	if (!rc && result->end == PERF_CAPTURE_OK)
 		run(f, result);
 	if (f->file)
-		perf_write_close(f->file, "ehunwind", opts->argv, &result->saved, &result->save_err);
+		perf_write_close(f->file, "ehunwind", opts->argv, &result->saved,
+				 &result->save_err);
 	if (f->maps) {
 		figures->maps_reads = live_maps_stats(f->maps)->reads;
 		figures->maps_changes = live_maps_stats(f->maps)->changes;

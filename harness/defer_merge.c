@@ -271,14 +271,15 @@ void defer_merge_text(const struct defer_merge_figures *f, FILE *out)
 	fprintf(out, "\nDeferred callchains: %" PRIu64 " samples, %" PRIu64 " records, %" PRIu64
 		" merged\n", f->samples, f->records, f->merged);
 	if (f->samples - f->merged)
-		fprintf(out, "  samples without a user part: %" PRIu64 " ended by another cookie, %" PRIu64
-			" at the end, %" PRIu64 " for lack of room\n", f->mismatched, f->left, f->dropped);
+		fprintf(out, "  samples without a user part: %" PRIu64 " ended by another cookie, "
+			"%" PRIu64 " at the end, %" PRIu64 " for lack of room\n", f->mismatched,
+			f->left, f->dropped);
 	if (f->orphans)
 		fprintf(out, "  records without a sample: %" PRIu64 ", %" PRIu64
 			" of them without a thread\n", f->orphans, f->no_tid);
 	if (f->early || f->empty)
-		fprintf(out, "  records before their sample: %" PRIu64 "; without any address: %" PRIu64
-			"\n", f->early, f->empty);
+		fprintf(out, "  records before their sample: %" PRIu64 "; without any address: "
+			"%" PRIu64 "\n", f->early, f->empty);
 	if (f->merged - f->uncompared)
 		fprintf(out, "  the kernel's addresses against ours: %" PRIu64 " equal, %" PRIu64
 			" differ; the same as far as they go: %" PRIu64 " of ours shorter, %" PRIu64

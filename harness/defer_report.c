@@ -12,12 +12,29 @@ static double per(u64 a, u64 b)
 	return b ? (double)a / (double)b : 0;
 }
 
-static void side(FILE *out, const char *name, double bytes, const char *what,
+static void side(FILE *out, const char *name, u64 bytes, const char *what,
 		 const struct defer_side *s, u64 pairs)
 {
-	fprintf(out, "  %-5s  %8.0f bytes %-7s  %5.1f%% complete  %5.1f%% cut by the window  %5.1f%% "
-		"full  %6.1f frames, %u at most\n", name, bytes, what, 100 * per(s->complete, pairs),
-		100 * per(s->cut, pairs), 100 * per(s->full, pairs), per(s->frames, pairs), s->deepest);
+	fprintf(out, "  %-5s  %8.0f bytes %-7s  %5.1f%% complete  %5.1f%% cut by the window  ",
+		name, per(bytes, pairs), what, 100 * per(s->complete, pairs),
+		100 * per(s->cut, pairs));
+	fprintf(out, "%5.1f%% full  %6.1f frames, %u at most\n", 100 * per(s->full, pairs),
+		per(s->frames, pairs), s->deepest);
+}
+
+static void text_missing(const struct live_result *l, FILE *out)
+{
+	if (l->blocked)
+		fprintf(out, "  not sampled: %" PRIu64 " threads that block SIGTRAP, the first: "
+			"%s\n", l->blocked, l->blocked_name);
+	if (l->late || l->vanished)
+		fprintf(out, "  not walked: %" PRIu64 " stops that came late, as SIGTRAP was "
+			"blocked, %" PRIu64 " threads that were gone\n", l->late, l->vanished);
+	if (l->no_event)
+		fprintf(out, "  not sampled: %" PRIu64 " threads without an event: %s\n",
+			l->no_event, strerror(l->no_event_error));
+	if (l->undetached)
+		fprintf(out, "  %" PRIu64 " threads did not stop to be let go\n", l->undetached);
 }
 
 /**
@@ -31,31 +48,22 @@ void defer_report_text(const struct defer_figures *f, FILE *out)
 
 	fprintf(out, "\nCopy against defer: %" PRIu64 " stops, each walked both ways\n", f->pairs);
 	if (f->pairs) {
-		side(out, "copy", per(f->copied_bytes, f->pairs), "copied", &f->copy, f->pairs);
-		side(out, "defer", per(f->read_bytes, f->pairs), "read", &f->defer, f->pairs);
-		fprintf(out, "  copied: of the stack, %u bytes at most; read: %.0f bytes of stack and data, "
-			"the rest of CFI\n", f->window, per(f->live_bytes, f->pairs));
+		side(out, "copy", f->copied_bytes, "copied", &f->copy, f->pairs);
+		side(out, "defer", f->read_bytes, "read", &f->defer, f->pairs);
+		fprintf(out, "  copied: of the stack, %u bytes at most; read: %.0f bytes of stack "
+			"and data, the rest of CFI\n", f->window, per(f->live_bytes, f->pairs));
 	}
-	fprintf(out, "\nStops: %" PRIu64 " of %" PRIu64 " threads in %" PRIu64 " processes; %" PRIu64
-		" requests, %" PRIu64 " walks, %" PRIu64 " callbacks\n", l->overflows, l->threads,
-		l->processes, f->requests, f->walks, f->callbacks);
-	fprintf(out, "  mappings read %" PRIu64 " times, changed %" PRIu64 " times, files unmapped %"
-		PRIu64 " times; %" PRIu64 " signals passed on\n", f->maps_reads, f->maps_changes,
-		f->maps_resets, l->signals);
-	if (l->blocked)
-		fprintf(out, "  not sampled: %" PRIu64 " threads that block SIGTRAP, the first: %s\n",
-			l->blocked, l->blocked_name);
-	if (l->late || l->vanished)
-		fprintf(out, "  not walked: %" PRIu64 " stops that came late, as SIGTRAP was blocked, %"
-			PRIu64 " threads that were gone\n", l->late, l->vanished);
-	if (l->no_event)
-		fprintf(out, "  not sampled: %" PRIu64 " threads without an event: %s\n", l->no_event,
-			strerror(l->no_event_error));
-	if (l->undetached)
-		fprintf(out, "  %" PRIu64 " threads did not stop to be let go\n", l->undetached);
+	fprintf(out, "\nStops: %" PRIu64 " of %" PRIu64 " threads in %" PRIu64 " processes; ",
+		l->overflows, l->threads, l->processes);
+	fprintf(out, "%" PRIu64 " requests, %" PRIu64 " walks, %" PRIu64 " callbacks\n",
+		f->requests, f->walks, f->callbacks);
+	fprintf(out, "  mappings read %" PRIu64 " times, changed %" PRIu64 " times, files unmapped "
+		"%" PRIu64 " times; %" PRIu64 " signals passed on\n", f->maps_reads,
+		f->maps_changes, f->maps_resets, l->signals);
+	text_missing(l, out);
 	if (f->bad)
-		fprintf(out, "  %" PRIu64 " requests, cookies or callbacks were not as they must be\n",
-			f->bad);
+		fprintf(out, "  %" PRIu64 " requests, cookies or callbacks were not as they must "
+			"be\n", f->bad);
 }
 
 static void put_side(struct json *j, const char *key, const struct defer_side *s)

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,13 +298,25 @@ void live_handle(struct live *l, pid_t tid, int status)
 
 /* ---- the run ---- */
 
+static enum perf_capture_end explain(struct live *l, enum perf_capture_end end, int status,
+				     const char *format, ...) __attribute__((format(printf, 4, 5)));
+static enum perf_capture_end explain(struct live *l, enum perf_capture_end end, int status,
+				     const char *format, ...)
+{
+	va_list ap;
+
+	l->err->status = status;
+	l->err->pos = 0;
+	va_start(ap, format);
+	vsnprintf(l->err->text, sizeof(l->err->text), format, ap);
+	va_end(ap);
+	return end;
+}
+
 static enum perf_capture_end fail(struct live *l, enum perf_capture_end end, int status,
 				  const char *what)
 {
-	l->err->status = status;
-	l->err->pos = 0;
-	snprintf(l->err->text, sizeof(l->err->text), "%s: %s", what, strerror(status));
-	return end;
+	return explain(l, end, status, "%s: %s", what, strerror(status));
 }
 
 /* As in a capture: read, not handled; what our caller had us ignore stays ignored. */
@@ -419,16 +432,14 @@ static bool init(struct live *l, const struct live_opts *opts, const struct live
 static enum perf_capture_end no_events(struct live *l)
 {
 	int status = l->result->no_event_error;
+	const char *more = "";
 
 	if (status == EINVAL)
-		snprintf(l->err->text, sizeof(l->err->text),
-			 "perf_event_open: this kernel has no events with sigtrap (Linux 5.13)");
-	else
-		snprintf(l->err->text, sizeof(l->err->text), "perf_event_open: %s%s", strerror(status),
-			 status == EACCES || status == EPERM ? " (see kernel.perf_event_paranoid)" :
-							       "");
-	l->err->status = status;
-	return PERF_CAPTURE_IMPOSSIBLE;
+		more = ": this kernel has no events with sigtrap (Linux 5.13)";
+	else if (status == EACCES || status == EPERM)
+		more = " (see kernel.perf_event_paranoid)";
+	return explain(l, PERF_CAPTURE_IMPOSSIBLE, status, "perf_event_open: %s%s",
+		       strerror(status), more);
 }
 
 static void clean_up(struct live *l)
@@ -451,9 +462,8 @@ static enum perf_capture_end finish(struct live *l)
 			  (unsigned long long)l->result->undetached);
 	if (l->status) {
 		l->result->hook_status = l->status;
-		l->err->status = l->status < 0 ? -l->status : EIO;
-		snprintf(l->err->text, sizeof(l->err->text), "%s", strerror(l->err->status));
-		return PERF_CAPTURE_SINK;
+		return explain(l, PERF_CAPTURE_SINK, l->status < 0 ? -l->status : EIO, "%s",
+			       strerror(l->status < 0 ? -l->status : EIO));
 	}
 	if (l->result->no_event && !l->result->overflows)
 		return no_events(l);
@@ -547,33 +557,26 @@ enum perf_capture_end live_command(const struct live_opts *opts, char *const arg
 
 static enum perf_capture_end explain_seize(struct live *l, pid_t pid, int status)
 {
-	char who[64] = "", uid[64] = "", name[48] = "";
+	const enum perf_capture_end end = PERF_CAPTURE_IMPOSSIBLE;
+	char who[64] = "?", uid[64] = "", name[48] = "";
 	pid_t tracer = number_of(pid, "TracerPid:");
 
-	l->err->status = status;
-	if (status == ESRCH || !live_status(pid, "Name:", name, sizeof(name))) {
-		snprintf(l->err->text, sizeof(l->err->text), "process %d: no such process", (int)pid);
-		return PERF_CAPTURE_NO_COMMAND;
+	if (status == ESRCH || !live_status(pid, "Name:", name, sizeof(name)))
+		return explain(l, PERF_CAPTURE_NO_COMMAND, status, "process %d: no such process",
+			       (int)pid);
+	if (pid == getpid())
+		return explain(l, end, status, "process %d: that is this process", (int)pid);
+	if (tracer) {
+		live_status(tracer, "Name:", who, sizeof(who));
+		return explain(l, end, status, "process %d (%s) is already traced, by process %d "
+			       "(%s)", (int)pid, name, (int)tracer, who);
 	}
 	live_status(pid, "Uid:", uid, sizeof(uid));
-	if (pid == getpid())
-		snprintf(l->err->text, sizeof(l->err->text), "process %d: that is this process",
-			 (int)pid);
-	else if (tracer && live_status(tracer, "Name:", who, sizeof(who)))
-		snprintf(l->err->text, sizeof(l->err->text),
-			 "process %d (%s) is already traced, by process %d (%s)", (int)pid, name,
-			 (int)tracer, who);
-	else if (tracer)
-		snprintf(l->err->text, sizeof(l->err->text), "process %d (%s) is already traced, by "
-			 "process %d", (int)pid, name, (int)tracer);
-	else if ((uid_t)atol(uid) != geteuid() && geteuid())
-		snprintf(l->err->text, sizeof(l->err->text),
-			 "process %d (%s) belongs to another user, with the number %ld", (int)pid, name,
-			 atol(uid));
-	else
-		snprintf(l->err->text, sizeof(l->err->text), "process %d (%s) cannot be traced: %s",
-			 (int)pid, name, strerror(status));
-	return PERF_CAPTURE_IMPOSSIBLE;
+	if (geteuid() && (uid_t)atol(uid) != geteuid())
+		return explain(l, end, status, "process %d (%s) belongs to another user (%ld): %s",
+			       (int)pid, name, atol(uid), strerror(status));
+	return explain(l, end, status, "process %d (%s) cannot be traced: %s", (int)pid, name,
+		       strerror(status));
 }
 
 /* All threads; those that start meanwhile are found in another round, or traced by their parent. */

@@ -246,7 +246,8 @@ static bool any_lost(const struct process *p, const struct mapping *now, u32 nr)
 static int tell(struct live_maps *m, pid_t pid, const struct mapping *map)
 {
 	const struct perf_proc_out out = {
-		.fn = m->out.record, .arg = m->out.arg, .id_size = m->out.id_size, .build_ids = true,
+		.fn = m->out.record, .arg = m->out.arg, .id_size = m->out.id_size,
+		.build_ids = true,
 	};
 	char *line = strndup(map->line, map->len);
 	int rc;

@@ -317,7 +317,9 @@ TEST_F(deferred, what_waits_is_bounded)
 		rec.sample.cookie = k + 1;
 		ASSERT_EQ(0, defer_merge_sample(self->m, &rec, NULL));
 	}
-	rec = (struct perf_event_rec){ .type = PERF_ABI_CALLCHAIN_DEFERRED, .has = PERF_SAMPLE_TID };
+	rec = (struct perf_event_rec){
+		.type = PERF_ABI_CALLCHAIN_DEFERRED, .has = PERF_SAMPLE_TID,
+	};
 	for (u32 k = 0; k < DEFER_MERGE_EARLY + 100; k++) {
 		rec.tid = 1000000 + k;
 		rec.deferred.cookie = k + 1;

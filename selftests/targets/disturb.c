@@ -77,10 +77,11 @@ static int steps(void)
 		target_spin(20000);
 #if defined(__x86_64__)
 		if (k < 20)
-			__asm__ volatile("lea -128(%%rsp), %%rsp; pushf; orl $0x100, (%%rsp); popf\n\t"
+			__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+					 "pushf; orl $0x100, (%%rsp); popf\n\t"
 					 "nop; nop\n\t"
-					 "pushf; andl $~0x100, (%%rsp); popf; lea 128(%%rsp), %%rsp"
-					 ::: "memory", "cc");
+					 "pushf; andl $~0x100, (%%rsp); popf\n\t"
+					 "lea 128(%%rsp), %%rsp" ::: "memory", "cc");
 #else
 		other += 5;
 #endif
@@ -232,8 +233,11 @@ static int sleeps(void)
 static void *map_thread(void *arg)
 {
 	while (target_ms() < until) {
-		void *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+		if (p == MAP_FAILED)
+			continue;
 		memset(p, 1, 8192);
 		mprotect(p, 4096, PROT_READ | PROT_EXEC);
 		munmap(p, 1 << 20);
