@@ -202,6 +202,57 @@ fault_row 'C++ exceptions' ./throw 1000
 
 cat <<'MD'
 
+## Copy against defer
+
+`--mode defer` stops each thread on its way back to user space and walks its live memory: nothing is
+copied. Each stop is walked both ways: deferred, and from a copy of 16 KiB of stack, as perf takes them
+today. *Cut* traces end where that window does; *full* ones have all 510 entries. Bytes are those of a
+sample or trace, on average; what is read includes CFI, without any cache.
+
+| program | stops compared | untestable | different | unexplained | bytes copied | bytes read | of them stack, data | copy: complete | cut | full | defer: complete | cut | full | command |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
+MD
+defer_row() {
+	local name=$1
+	shift
+	if ! command -v "$1" > /dev/null; then
+		echo "| $name | not installed: \`$1\` |" '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|'
+		return
+	fi
+	echo "results: deferred: $name" >&2
+	"$build/ehunwind-check" --json --mode defer -- "$@" > out.json 2> out.err
+	[ $? -eq 0 ] || worst=1
+	python3 - "$name" "ehunwind-check --mode defer -- $(quoted "$@")" <<-'PY'
+	import json, sys
+	objects = [json.loads(l) for l in open('out.json')]
+	s, found = objects[-1], [o for o in objects if o['type'] == 'copy-against-defer']
+	if not found:
+	    print('| %s | %s |' % (sys.argv[1], s.get('text', '')) + ' |' * 12, '`%s` |' % sys.argv[2])
+	    sys.exit()
+	d = found[0]
+	n = d['pairs'] or 1
+	def side(x):
+	    return ' | '.join('%.1f %%' % (100 * x[k] / n) for k in ('complete', 'cut_by_window', 'full'))
+	print('| %s | %d | %d | %d | %d | %.0f | %.0f | %.0f | %s | %s | `%s` |' % (
+	    sys.argv[1], d['pairs'], s['untestable'], s['different'], s['unexplained'],
+	    d['copied_bytes'] / n, d['read_bytes'] / n, d['live_bytes'] / n, side(d['copy']),
+	    side(d['defer']), sys.argv[2]))
+	PY
+}
+defer_row 'Python, recursive' /usr/bin/python3 work.py
+defer_row Perl perl work.pl
+defer_row 'xz, two threads' xz -T2 -3 -k -f input
+defer_row 'openssl speed' openssl speed -seconds 1 -bytes 1024 rsa2048 ecdsap256 sha512
+defer_row 'node, no JIT' node --jitless work.js
+defer_row 'C++ exceptions' ./throw 1500
+defer_row 'signal handler on a stack in .bss' ./signals 1500 alt
+defer_row threads ./threads 1500
+defer_row 'dlopen, dlclose' ./dlopen 1500 ./plug1.so ./plug2.so ./plug3.so
+defer_row 'fork, vfork, exec' ./forks 1500 250
+defer_row '2,500 frames deep' ./deep 1500 2500
+
+cat <<'MD'
+
 ## Why a trace is not complete
 
 * `no-fde` in one-frame traces: ld.so's own start, `_init` and the like have no CFI; node's builtins have none.
