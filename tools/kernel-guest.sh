@@ -81,11 +81,24 @@ x86_64)
 	fi
 	qemu=(qemu-system-x86_64 -accel tcg -smp 2 -m 512 -vga none -nic none
 	      -append "console=ttyS0 quiet panic=-1") ;;
+s390x)
+	need qemu-system-s390x s390x-linux-gnu-gcc /usr/lib/linux-kbuild-*
+	tools/kernel-fetch.sh s390x
+	debian=$EHU_BUILD/kernel/debian-s390x
+	kernel=$(cat "$debian/kernel")
+	EHU_MODULE=module-s390x EHU_KDIR=$(cat "$debian/headers") \
+		tools/kernel-module.sh W=1 ARCH=s390 CROSS_COMPILE=s390x-linux-gnu-
+	cp "$EHU_BUILD/kernel/module-s390x/ehunwind.ko" "$root"
+	cp "$debian/root/bin/busybox" "$root/bin"
+	build "" s390x-linux-gnu-gcc
+	libs /lib /usr/s390x-linux-gnu/lib/{ld64.so.1,libc.so.6}
+	qemu=(qemu-system-s390x -M s390-ccw-virtio -accel tcg -smp 2 -m 512 -nic none
+	      -append "console=ttysclp0 quiet panic=-1") ;;
 *)
 	echo "tools/kernel-guest.sh: unknown machine $arch" >&2
 	exit 2 ;;
 esac
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) > "$dir/initrd"
-timeout -k 5 170 "${qemu[@]}" -nographic -no-reboot -kernel "$kernel" -initrd "$dir/initrd" \
+timeout -k 5 280 "${qemu[@]}" -nographic -no-reboot -kernel "$kernel" -initrd "$dir/initrd" \
 	</dev/null 2>&1 | tr -d '\r' > "$log" || echo "# qemu: status $?"
 python3 tools/kernel-report.py "$log"

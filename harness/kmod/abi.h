@@ -90,7 +90,7 @@ struct ehunwind_start {
 #define EHUNWIND_MAX_PERIOD	10000000000ULL
 
 /* Threads that one open file samples. */
-#define EHUNWIND_MAX_THREADS	256
+#define EHUNWIND_MAX_THREADS	64
 
 #define EHUNWIND_ADD		_IOWR('u', 1, struct ehunwind_section)
 #define EHUNWIND_ADD_IMAGE	_IOWR('u', 2, struct ehunwind_image)

@@ -49,17 +49,19 @@
 	X(objects,	"sections and tables that are allocated") \
 	X(queued,	"works that are queued")
 
-struct kmod_counts {
-#define X(sym, text) atomic64_t sym;
+enum kmod_counter {
+#define X(sym, text) KMOD_##sym,
 	KMOD_COUNTS(X)
 #undef X
+	KMOD_NR_COUNTS
 };
 
-extern struct kmod_counts kmod_counts;
+extern atomic64_t kmod_counts[KMOD_NR_COUNTS];
 
-#define kmod_count(sym)		atomic64_inc(&kmod_counts.sym)
-#define kmod_uncount(sym)	atomic64_dec(&kmod_counts.sym)
-#define kmod_count_add(sym, n)	atomic64_add(n, &kmod_counts.sym)
+#define kmod_count(sym)		atomic64_inc(&kmod_counts[KMOD_##sym])
+#define kmod_uncount(sym)	atomic64_dec(&kmod_counts[KMOD_##sym])
+#define kmod_count_add(sym, n)	atomic64_add(n, &kmod_counts[KMOD_##sym])
+#define kmod_count_of(sym)	atomic64_read(&kmod_counts[KMOD_##sym])
 
 /* Reader sections of everything: requests, callbacks, walks. */
 extern struct srcu_struct kmod_srcu;

@@ -21,7 +21,7 @@
 /* Bytes of records that wait for a reader; what comes then is counted and dropped. */
 #define MAX_WAITING	(4 << 20)
 
-struct kmod_counts kmod_counts;
+atomic64_t kmod_counts[KMOD_NR_COUNTS];
 struct srcu_struct kmod_srcu;
 
 /**
@@ -491,10 +491,19 @@ static struct miscdevice device = {
 
 static int counts_show(struct seq_file *m, void *unused)
 {
-#define X(sym, text) seq_printf(m, "%-12s %12lld  %s\n", #sym, \
-				(s64)atomic64_read(&kmod_counts.sym), text);
-	KMOD_COUNTS(X)
+	static const struct {
+		const char *name;
+		const char *text;
+	} names[] = {
+#define X(sym, text) { #sym, text },
+		KMOD_COUNTS(X)
 #undef X
+	};
+	u32 k;
+
+	for (k = 0; k < KMOD_NR_COUNTS; k++)
+		seq_printf(m, "%-12s %12lld  %s\n", names[k].name,
+			   (s64)atomic64_read(&kmod_counts[k]), names[k].text);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counts);
@@ -533,8 +542,7 @@ static void __exit kmod_exit(void)
 	/* A work drops its hold on the module before it has left the module's text. */
 	synchronize_rcu_tasks();
 	pr_info("%lld objects, %lld threads, %lld works left\n",
-		(s64)atomic64_read(&kmod_counts.objects), (s64)atomic64_read(&kmod_counts.threads),
-		(s64)atomic64_read(&kmod_counts.queued));
+		(s64)kmod_count_of(objects), (s64)kmod_count_of(threads), (s64)kmod_count_of(queued));
 	cleanup_srcu_struct(&kmod_srcu);
 }
 

@@ -54,12 +54,12 @@ static unsigned long reg_generation(const struct ehu_registry_ops *ops)
 	return atomic_long_inc_return(&numbers);
 }
 
-static u32 reg_read_lock(struct ehu_registry *reg)
+static u32 reg_read_lock(struct ehu_registry *reg) __acquires(&kmod_srcu)
 {
 	return srcu_read_lock(&kmod_srcu);
 }
 
-static void reg_read_unlock(struct ehu_registry *reg, u32 key)
+static void reg_read_unlock(struct ehu_registry *reg, u32 key) __releases(&kmod_srcu)
 {
 	srcu_read_unlock(&kmod_srcu, key);
 }
@@ -343,6 +343,6 @@ void kmod_mm_teardown(void)
 		put_mm(found);
 	} while (1);
 	mmu_notifier_synchronize();
-	wait_event(all_gone, !atomic64_read(&kmod_counts.mms));
+	wait_event(all_gone, !kmod_count_of(mms));
 	srcu_barrier(&kmod_srcu);
 }

@@ -14,6 +14,8 @@
 
 #include "harness/kmod/kmod.h"
 
+typedef void (*for_task_t)(struct ehu_task_info *info, void *arg);
+
 static DEFINE_HASHTABLE(threads, 8);
 static DEFINE_SPINLOCK(threads_lock);
 static DEFINE_MUTEX(requesters_lock);
@@ -57,12 +59,12 @@ static void op_schedule(struct ehu_deferred *d, struct ehu_task_info *info)
 	refcount_dec(&t->refs);	/* never the last: the counter has one */
 }
 
-static u32 op_read_lock(struct ehu_deferred *d)
+static u32 op_read_lock(struct ehu_deferred *d) __acquires(&kmod_srcu)
 {
 	return srcu_read_lock(&kmod_srcu);
 }
 
-static void op_read_unlock(struct ehu_deferred *d, u32 key)
+static void op_read_unlock(struct ehu_deferred *d, u32 key) __releases(&kmod_srcu)
 {
 	srcu_read_unlock(&kmod_srcu, key);
 }
@@ -82,8 +84,7 @@ static void op_unlock(struct ehu_deferred *d)
 	mutex_unlock(&requesters_lock);
 }
 
-static void op_for_each_task(struct ehu_deferred *d,
-			     void (*fn)(struct ehu_task_info *info, void *arg), void *arg)
+static void op_for_each_task(struct ehu_deferred *d, for_task_t fn, void *arg)
 {
 	struct kmod_thread *t;
 	int bucket;

@@ -67,6 +67,7 @@ const struct ehu_arch *kmod_regs(struct pt_regs *regs, struct ehu_regs *to)
 
 #elif defined(CONFIG_S390)
 
+#include <asm/fpu/api.h>
 #include <asm/fpu/internal.h>
 #include <asm/ptrace.h>
 

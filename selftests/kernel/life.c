@@ -106,12 +106,12 @@ static int after_exec(void)
 	return is_complete(&last) && last.entry[0].ip == ip ? 0 : 4;
 }
 
-/* Interrupts every 50 us, until the very end of the child. */
-static void spin_in_child(int fd, unsigned int turns)
+/* Interrupts until the very end of the child. */
+static void spin_in_child(int fd, uint64_t period_ns, unsigned int turns)
 {
 	volatile unsigned int x = 0;
 
-	start(fd, EHUNWIND_MIN_PERIOD, 0);
+	start(fd, period_ns, 0);
 	while (x < turns)
 		x++;
 }
@@ -120,37 +120,40 @@ TEST_F_TIMEOUT(dev, exit_with_work_pending, 60)
 {
 	long long interrupts = count_of("interrupts");
 
-	for (unsigned int k = 0; k < 120; k++) {
+	for (unsigned int k = 0; k < 30; k++) {
 		pid_t pid = fork();
 
 		if (!pid) {
 			int fd = dev_open();
 
-			spin_in_child(fd, 1000 * (k % 7));
+			spin_in_child(fd, EHUNWIND_MIN_PERIOD, 1000 * (k % 7));
 			if (k & 1)
 				kill(getpid(), SIGKILL);
 			_exit(0);
 		}
 		wait_for(pid);
 	}
-	EXPECT_LT(interrupts + 100, count_of("interrupts"));
+	EXPECT_LT(interrupts + 15, count_of("interrupts"));
 	EXPECT_EQ(0, settles("queued", 0));
 	EXPECT_EQ(0, settles("threads", 0));
 }
 
-/* One counter in the old program, and the same one in the new. */
+/*
+ * One counter in the old program, and the same one in the new: not so fast that an emulated
+ * machine does nothing but walk.
+ */
 TEST_F_TIMEOUT(dev, exec_with_work_pending, 60)
 {
 	long long interrupts = count_of("interrupts");
 
-	for (unsigned int k = 0; k < 40; k++) {
+	for (unsigned int k = 0; k < 16; k++) {
 		int fd = open("/dev/ehunwind", O_RDWR);	/* not closed by exec */
 		pid_t pid = fork();
 
 		ASSERT_LE(0, fd);
 		if (!pid) {
 			add_all(fd);
-			spin_in_child(fd, 1000 * (k % 7));
+			spin_in_child(fd, 300000, 1000 * (k % 7));
 			execl("/proc/self/exe", "spin", "--spin", NULL);
 			_exit(99);
 		}
@@ -159,7 +162,7 @@ TEST_F_TIMEOUT(dev, exec_with_work_pending, 60)
 			EXPECT_EQ(pid, last.head.pid);
 		close(fd);
 	}
-	EXPECT_LT(interrupts + 100, count_of("interrupts"));
+	EXPECT_LT(interrupts + 16, count_of("interrupts"));
 	EXPECT_EQ(0, settles("queued", 0));
 	EXPECT_EQ(0, settles("threads", 0));
 }
@@ -167,13 +170,13 @@ TEST_F_TIMEOUT(dev, exec_with_work_pending, 60)
 /* Threads that exit while others of the process go on, and the file stays open. */
 static void *short_life(void *arg)
 {
-	spin_in_child(*(int *)arg, 3000);
+	spin_in_child(*(int *)arg, EHUNWIND_MIN_PERIOD, 3000);
 	return NULL;
 }
 
 TEST_F_TIMEOUT(dev, threads_that_exit_make_room, 60)
 {
-	for (int k = 0; k < 2 * EHUNWIND_MAX_THREADS; k++) {
+	for (int k = 0; k < EHUNWIND_MAX_THREADS + 20; k++) {
 		pthread_t t;
 
 		ASSERT_EQ(0, pthread_create(&t, NULL, short_life, &self->fd));
