@@ -14,6 +14,9 @@
 #   make test-html        the page of a real run, opened in headless Chromium
 #   make core             the freestanding library and its own tests, nothing else
 #   make test-core        run those tests; with CROSS_COMPILE under qemu-user
+#   make module           the core as a kernel module, against installed headers
+#   make test-kernel      run it in a Debian guest under qemu; ARCH=s390x for that one
+#   make test-kunit       the core's tests under KASAN in a user-mode kernel (builds one)
 #   make install          to $(DESTDIR)$(PREFIX); PREFIX is /usr/local
 #   make clean            remove $O
 #
@@ -151,6 +154,14 @@ prove:
 stress bench-static bench-trace bench-symbols test-html: all
 	@$(env) $(call script,tools/$@.sh)
 bench: bench-static bench-trace
+# They want what tools/setup --kernel installs, and say so.
+kernel	= @EHU_BUILD=$(abspath $O) tools/kernel-
+module:
+	$(kernel)module.sh
+test-kernel:
+	$(kernel)guest.sh $(ARCH)
+test-kunit:
+	$(kernel)kunit.sh
 script	= $(if $(wildcard $1),$1,sh -c 'echo "make $@: this checkout has no $1" >&2; exit 1')
 
 lib	:= $(DESTDIR)$(PREFIX)/lib
@@ -171,7 +182,7 @@ clean:
 	rm -rf $O
 
 .PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
-.PHONY: bench-symbols test-html
+.PHONY: bench-symbols test-html module test-kernel test-kunit
 .PHONY: install help clean FORCE
 .DELETE_ON_ERROR:
 -include $(patsubst %.o,%.d,$(objs) $(fuzz_o) $(fuzz_t))

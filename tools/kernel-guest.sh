@@ -11,6 +11,7 @@
 # The guest is emulated (TCG): no KVM is wanted, and nothing of the host can be changed by it.
 set -eu
 cd "$(dirname "$0")/.."
+unset MAKEFLAGS MAKELEVEL MFLAGS ARCH CROSS_COMPILE CFLAGS O # of our make, not of the kernel's
 : "${EHU_BUILD:=$PWD/build}" "${EHU_KERNEL_T:=}"
 export EHU_BUILD
 arch=${1:-x86_64}

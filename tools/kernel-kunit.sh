@@ -11,6 +11,7 @@
 # The first run unpacks and builds a kernel, which takes minutes; later ones build what changed.
 set -eu
 cd "$(dirname "$0")/.."
+unset MAKEFLAGS MAKELEVEL MFLAGS ARCH CROSS_COMPILE CFLAGS O # of our make, not of the kernel's
 : "${EHU_BUILD:=$PWD/build}" "${EHU_JOBS:=$(nproc)}" "${EHU_CORE:=.}"
 dir=$EHU_BUILD/kernel/kunit
 tar=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | sort -V | tail -n 1)

@@ -9,6 +9,7 @@
 # EHU_MODULE	another place to build in, below $EHU_BUILD/kernel
 set -eu
 cd "$(dirname "$0")/.."
+unset MAKEFLAGS MAKELEVEL MFLAGS ARCH CROSS_COMPILE CFLAGS O # of our make, not of the kernel's
 : "${EHU_BUILD:=$PWD/build}" "${EHU_MODULE:=module}"
 : "${EHU_KDIR:=$(ls -d /lib/modules/*/build 2>/dev/null | sort -V | tail -n 1)}"
 
