@@ -172,6 +172,7 @@ static bool take_entries(const struct ehf_ctx *ctx, const struct ehf_section *s,
 	const u64 size = s->entry_size;
 	const u64 addr = s->table + low * size;
 	const u64 bytes = nr * size;
+	const u8 *p;
 	u64 avail = 0;
 
 	if (ehf_at_hand(&ctx->hand, addr, bytes)) {
@@ -181,10 +182,11 @@ static bool take_entries(const struct ehf_ctx *ctx, const struct ehf_section *s,
 	if (mem->direct && (nr == s->nr_fdes || (bytes <= TABLE_LOAN && bytes > TABLE_LOAN / 2) ||
 			    (bytes <= EHF_PAGE && bytes > EHF_PAGE / 2))) {
 		ctx->cost->reads++;
-		*e = (struct entries){ .p = mem->direct(mem, addr, bytes, &avail) };
-		e->n = avail;
-		if (e->p && avail >= bytes)
+		p = mem->direct(mem, addr, bytes, &avail);
+		if (p && avail >= bytes) {
+			*e = (struct entries){ p, avail, 0 };
 			return true;
+		}
 	}
 	if (bytes > EHF_FETCH)
 		return false;

@@ -487,9 +487,12 @@ void ehf_program_start(struct ehf_program *p, const struct ehf_ctx *ctx,
 	p->reg[EHF_RA] = cie->ra_reg;
 	p->reg[EHF_SP] = ctx->abi->reg_sp;
 	p->tracked = 0;
-	for (k = 0; k < EHF_NR_TRACKED; k++)
-		if (p->reg[k] < 64)
-			p->tracked |= 1ULL << p->reg[k];
+	for (k = 0; k < EHF_NR_TRACKED; k++) {
+		const u16 reg = p->reg[k];
+
+		if (reg < 64)
+			p->tracked |= 1ULL << reg;
+	}
 	p->code_align = 0;	/* no advance in the CIE */
 	p->data_align = cie->data_align <= SMALL_FACTOR && cie->data_align >= -SMALL_FACTOR ?
 				(s32)cie->data_align : 0;
