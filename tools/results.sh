@@ -223,9 +223,9 @@ defer_row() {
 		return
 	fi
 	echo "results: deferred: $name" >&2
-	"$build/ehunwind-check" --json --mode defer -- "$@" > out.json 2> out.err
+	"$build/ehunwind-check" --json --mode defer --frequency 1999 -- "$@" > out.json 2> out.err
 	[ $? -eq 0 ] || worst=1
-	python3 - "$name" "ehunwind-check --mode defer -- $(quoted "$@")" <<-'PY'
+	python3 - "$name" "ehunwind-check --mode defer --frequency 1999 -- $(quoted "$@")" <<-'PY'
 	import json, sys
 	objects = [json.loads(l) for l in open('out.json')]
 	s, found = objects[-1], [o for o in objects if o['type'] == 'copy-against-defer']
@@ -234,6 +234,9 @@ defer_row() {
 	    sys.exit()
 	d = found[0]
 	n = d['pairs'] or 1
+	blocked = [o for o in objects if o['type'] == 'stops'][0]['blocked']
+	if blocked:
+	    sys.argv[1] += ' (%d threads block SIGTRAP: not sampled)' % blocked
 	def side(x):
 	    return ' | '.join('%.1f %%' % (100 * x[k] / n) for k in ('complete', 'cut_by_window', 'full'))
 	print('| %s | %d | %d | %d | %d | %.0f | %.0f | %.0f | %s | %s | `%s` |' % (
