@@ -6,15 +6,10 @@
 
 /*
  * Register numbers: s390x ABI supplement 1.6, 1.5.1: 0-15 are r0-r15, 16-31 the FPRs in the
- * order below. PSW mask and address (64, 65) are never named by a rule.
+ * order below. Rules and reports call them r16-r31: "f4" is read as the ABI's f4 by some and as
+ * DWARF's 20 by others, GNU as among them. PSW mask and address (64, 65) are never named by a rule.
  */
 enum { R11 = 11, R14 = 14, R15 = 15 };
-
-static const char *const names[] = {
-	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13",
-	"r14", "r15", "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14",
-	"f9", "f11", "f13", "f15",
-};
 
 /* enum perf_event_s390_regs: r0-r15, f0-f15 in architectural order, mask, pc. */
 static const struct ehu_sample_reg sample[] = {
@@ -66,8 +61,6 @@ const struct ehu_arch ehu_arch_s390x = {
 		.word_size = 8, .addr_size = 8, .big_endian = true,
 		.reg_sp = R15, .reg_fp = R11, .reg_ra = R14, .sp_off = -160,
 	},
-	.reg_name	= names,
-	.nr_reg_names	= EHF_ARRAY_SIZE(names),
 	.sp_slot	= -40,
 	.sp_align	= 8,
 	.sample		= sample,

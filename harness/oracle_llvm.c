@@ -111,6 +111,24 @@ static pid_t spawn(const char *path, int *fd)
 	return pid;
 }
 
+/* "R11D" is 11, "F4D" the DWARF number of f4: s390x ABI supplement, 1.5.1. */
+static bool find_s390x_reg(const char *name, u64 *reg)
+{
+	static const u8 fpr[] = {
+		16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31,
+	};
+	char *end;
+	u64 n;
+
+	if (name[1] < '0' || name[1] > '9')
+		return false;
+	n = strtoull(name + 1, &end, 10);
+	if (n >= sizeof(fpr) || strcmp(end, "D"))
+		return false;
+	*reg = name[0] == 'F' ? fpr[n] : n;
+	return name[0] == 'F' || name[0] == 'R';
+}
+
 /*
  * Registers by the names that llvm has for the parts of them that DWARF numbers: "R11D" and "F0D"
  * on s390x, "W29" and "WSP" on AArch64, "RBP" or "EBP" on x86.
@@ -127,9 +145,9 @@ static bool find_reg(const struct oracle_llvm *o, const char *name, size_t len, 
 	if (!len || len >= sizeof(plain))
 		return false;
 	memcpy(plain, name, len);
-	if (arch == &ehu_arch_s390x && plain[len - 1] == 'D')
-		len--;
 	plain[len] = '\0';
+	if (arch == &ehu_arch_s390x)
+		return find_s390x_reg(plain, reg);
 	if (arch == &ehu_arch_aarch64 && !strcmp(plain, "WSP"))
 		strcpy(plain, "SP");
 	else if (arch == &ehu_arch_aarch64 && plain[0] == 'W')

@@ -118,7 +118,7 @@ attached() {
 	sleep 0.2
 	status 0 "" "$rec" -d 1 -o "$tmp/p.data" -p "$(pgrep -P "$pid")"
 	kill "$pid"
-	[ "$(said)" -gt 100 ] && [ "$(samples "$tmp/p.data")" -eq "$(said)" ] && unwound
+	[ "$(said)" -gt 10 ] && [ "$(samples "$tmp/p.data")" -eq "$(said)" ] && unwound
 }
 
 tap_ok perf_finds_every_sample all_samples
