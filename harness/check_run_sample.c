@@ -123,7 +123,7 @@ static void untestable(struct check_run_samples *s, const struct perf_event_rec 
 		report_trace_json_sample(&sample, s->out);
 }
 
-/* Does another walk of a stopped task still see the same? Other threads of it may run. */
+/* Does another walk of a stopped task still see the same? Others may change it, or kill it. */
 static bool still_same(struct check_run_samples *s, const struct ehu_trace *ours)
 {
 	static struct ehu_entry entry[REPLAY_ENTRIES];
@@ -132,6 +132,8 @@ static bool still_same(struct check_run_samples *s, const struct ehu_trace *ours
 	struct replay_cost cost;
 	u32 at;
 
+	if (s->still && !s->still(s->still_arg))
+		return false;
 	replay_walk(&s->replay, &how, &again, &cost);
 	return compare_same(ours, &again, &at);
 }
@@ -270,7 +272,9 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 		theirs.fault = COMPARE_FAULT_MODULE_REFUSED;
 		compare_traces(ours, &theirs, &result);
 	}
-	if (s->replay.live && compare_failed(&result) && !still_same(s, ours)) {
+	/* After the walks and before their result counts. */
+	if (s->replay.live && ((compare_failed(&result) && !still_same(s, ours)) ||
+			       (s->still && !s->still(s->still_arg)))) {
 		report_trace_untestable(&s->figures, REPLAY_CHANGED);
 		untestable(s, rec, task, replay_untestable_name(REPLAY_CHANGED),
 			   replay_untestable_text(REPLAY_CHANGED));

@@ -24,6 +24,8 @@
  * @memo: the same
  * @slot: storage of @cache
  * @names: of frames
+ * @still: is the task of the sample at hand still stopped; NULL where none is
+ * @still_arg: passed to it
  * @merge: deferred callchains of the records
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
@@ -41,6 +43,8 @@ struct check_run_samples {
 	struct ehf_memo memo;
 	struct ehu_slot *slot;
 	struct check_run_names *names;
+	bool (*still)(void *arg);
+	void *still_arg;
 	struct defer_merge *merge;
 	struct report_trace figures;
 	FILE *list;

@@ -412,6 +412,11 @@ static u32 cpu_of(const struct defer *f, pid_t tid)
 	return cpu < f->nr_cpus ? (u32)cpu : 0;
 }
 
+static bool still_stopped(void *arg)
+{
+	return live_still_stopped(((const struct defer *)arg)->stop->tid);
+}
+
 /* A request comes first and touches no memory of the task. Returns how many queued. */
 static u32 ask(struct defer *f, struct defer_task *t)
 {
@@ -464,9 +469,12 @@ static int on_overflow(void *arg, const struct live_stop *stop)
 	f->why = check_run_samples_take(s, &f->rec, f->task);
 	if (f->why == REPLAY_TESTABLE)
 		s->replay.live = stop->tid;
+	s->still = still_stopped;
+	s->still_arg = f;
 	ehu_deferred_work(&f->d, &t->info);
 	f->figures->bad += f->called != queued || !ehu_deferred_return_to_user(&t->info);
 	s->replay.live = 0;
+	s->still = NULL;
 	if (!f->rc && f->file && f->figures->walks % ROUND == 0)
 		f->rc = perf_write_round(f->file);
 	return f->rc;

@@ -86,6 +86,23 @@ bool live_is_trap(const struct live *l, const siginfo_t *info, bool *late)
 	return data == l->magic;
 }
 
+/**
+ * live_still_stopped() - is a thread still where it was stopped
+ * @tid: thread of the stop at hand
+ *
+ * One that is killed meanwhile is not, and its number may stand for another program by then, that
+ * a thread of the same process executed. What was read of its memory is worth nothing.
+ *
+ * Return: whether it is.
+ */
+bool live_still_stopped(pid_t tid)
+{
+	siginfo_t info;
+
+	return !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) && info.si_signo == SIGTRAP &&
+	       info.si_code == TRAP_PERF;
+}
+
 #if defined(__x86_64__)
 /* perf's order: AX BX CX DX SI DI BP SP IP FLAGS CS SS R8-R15. */
 static bool take_regs(pid_t tid, struct live_stop *stop)

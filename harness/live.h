@@ -119,4 +119,6 @@ enum perf_capture_end live_attach(const struct live_opts *opts, pid_t pid,
 				  const struct live_hooks *hooks, struct live_result *result,
 				  struct perf_error *err);
 
+bool live_still_stopped(pid_t tid);
+
 #endif /* HARNESS_LIVE_H */

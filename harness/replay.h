@@ -27,7 +27,7 @@
 	X(MODULE_STALE,	"module-stale",		"its pc is in a file that has changed since") \
 	X(MODULE_GONE,	"module-deleted",	"its pc is in a file that is gone") \
 	X(MODULE_UNUSABLE, "module-unusable",	"its pc is in a file that cannot be used") \
-	X(CHANGED,	"memory-changed",	"another thread changed the stack during the walk")
+	X(CHANGED,	"memory-changed",	"the stack changed, or its thread was killed, meanwhile")
 
 enum replay_untestable {
 #define X(sym, name, text) REPLAY_##sym,
