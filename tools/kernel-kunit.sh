@@ -34,10 +34,11 @@ fi
 # Tests of the core that want more than a kernel has say so by a header of a libc.
 names= left=
 for f in selftests/core_*.c; do
-	if grep -q '#include <' "$f"; then
-		left+=" $(basename "$f" .c)"
+	n=$(basename "$f" .c)
+	if grep -q '#include <' "$f" $(sed -n 's|^#include "\(selftests/lib/.*\)"|\1|p' "$f"); then
+		left+=" $n"
 	else
-		names+=" $(basename "$f" .c)"
+		names+=" $n"
 	fi
 done
 
@@ -53,6 +54,7 @@ rsync -a --checksum selftests/kunit/suites.c "$to"
 rsync -a --checksum selftests/kunit/Kbuild "$to/Makefile"
 echo "$names" > "$dir/names"
 rsync -a --checksum "$dir/names" "$to/names"
+rm -f $(printf "$to/raw_%s.c " $left)
 for n in $names; do
 	rsync -a --checksum "selftests/$n.c" "$to/raw_$n.c"
 done

@@ -26,6 +26,8 @@ struct th_run {
 
 /* KUnit runs one test at a time. */
 static struct th_run now;
+static struct __test_metadata metadata;
+struct __test_metadata *_metadata = &metadata;
 
 void th_log(const char *file, int line, const char *fmt, ...)
 {
@@ -41,6 +43,7 @@ void th_log(const char *file, int line, const char *fmt, ...)
 
 void th_fail(void)
 {
+	metadata.failed = true;
 	KUNIT_FAIL(now.test, "see above");
 }
 
@@ -138,6 +141,7 @@ static void run_test(struct kunit *test, struct th_suite *s)
 	const void *variant = s->variant ? s->variant->data : NULL;
 
 	forget(s);
+	metadata.failed = false;
 	now = (struct th_run){
 		.test = test, .suite = s, .item = s->test, .variant = s->variant,
 		.self = kvzalloc(s->test->self_size + 1, GFP_KERNEL),

@@ -18,6 +18,8 @@
 #include "ehframe/base.h"
 
 #define TH_UNUSED __attribute__((unused))
+#define INT64_MAX S64_MAX
+#define INT64_MIN S64_MIN
 
 enum th_kind { TH_IS_TEST, TH_IS_VARIANT, TH_IS_SETUP, TH_IS_TEARDOWN };
 
@@ -32,6 +34,13 @@ struct th_item {
 	size_t self_size;
 	const char *skip;	/* why it cannot run in a kernel */
 };
+
+/* Of the test that runs. */
+struct __test_metadata {
+	bool failed;
+};
+
+extern struct __test_metadata *_metadata;
 
 void __printf(3, 4) th_log(const char *file, int line, const char *fmt, ...);
 void th_fail(void);
