@@ -258,6 +258,9 @@ static bool other_kernel(const struct perf_data *pd)
 	       (info->arch[0] && strcmp(info->arch, own.machine));
 }
 
+/* What writes libgcc's backtrace into the callchain calls itself so: selftests/targets/sampler.c. */
+#define SAMPLER		"ehunwind-sampler"
+
 static int read_records(struct run *run, struct perf_data *pd, struct perf_order *order)
 {
 	struct module_params where = {
@@ -273,6 +276,7 @@ static int read_records(struct run *run, struct perf_data *pd, struct perf_order
 			where.no_vdso = other_kernel(pd);
 			if (set_up(run, &where))
 				return -ENOMEM;
+			run->samples.chains = !strcmp(perf_data_info(pd)->version, SAMPLER);
 		}
 		if (rc <= 0)
 			return rc;

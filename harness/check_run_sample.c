@@ -164,6 +164,29 @@ static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace
 		ehf_stop_name(ours->stop), at);
 }
 
+/* What libgcc found from within the program, where the recording has it. */
+static bool compare_with_libgcc(struct check_run_samples *s, const struct perf_event_rec *rec,
+				const struct ehu_trace *ours, const struct compare_result *result,
+				struct compare_chain *chain)
+{
+	const u64 *pcs;
+	u32 nr = s->chains ? perf_decode_user_chain(&rec->sample, &pcs) : 0;
+
+	if (!nr)
+		return false;
+	compare_chain(ours, pcs, nr, chain);
+	report_trace_chain(&s->figures, chain, result);
+	if (chain->failed && s->listed < CHECK_RUN_LIST) {
+		s->listed++;
+		fprintf(s->list, "\nSample %" PRIu64 ", pid %u: libgcc has %u frames, ours %u, %s; they "
+			"part at frame %u: 0x%" PRIx64 ", ours 0x%" PRIx64 "\n", s->figures.samples,
+			rec->pid, nr, ours->nr, ehf_stop_name(ours->stop), chain->at,
+			chain->at < nr ? pcs[chain->at] : 0,
+			chain->at < ours->nr ? ours->entry[chain->at].ip : 0);
+	}
+	return true;
+}
+
 static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
 		   const struct perf_event_rec *rec)
 {
@@ -250,6 +273,7 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 	struct compare_result result;
 	struct report_trace_sample sample;
 	struct oracle_frames *oracle;
+	struct compare_chain chain;
 
 	/* Stacks are wanted, no verdict: nothing is compared then. */
 	if (s->opts->names.print) {
@@ -285,6 +309,7 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 	sample = (struct report_trace_sample){
 		.rec = rec, .task = task, .ours = ours, .oracle = &theirs, .result = &result,
 		.cost = cost,
+		.chain = compare_with_libgcc(s, rec, ours, &result, &chain) ? &chain : NULL,
 	};
 	check_run_names_sample(s->names, &sample, s->replay.maps, s->figures.samples);
 	if (check_run_names_wanted(s->names, &sample)) {

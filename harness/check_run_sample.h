@@ -27,6 +27,7 @@
  * @still: is the task of the sample at hand still stopped; NULL where none is
  * @still_arg: passed to it
  * @merge: deferred callchains of the records
+ * @chains: user callchains of the samples are libgcc's, made in the program: a second reference
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
  * @listed: samples in @list, at most CHECK_RUN_LIST
@@ -46,6 +47,7 @@ struct check_run_samples {
 	bool (*still)(void *arg);
 	void *still_arg;
 	struct defer_merge *merge;
+	bool chains;
 	struct report_trace figures;
 	FILE *list;
 	char *list_text;

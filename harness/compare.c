@@ -99,11 +99,47 @@ void compare_traces(const struct ehu_trace *ours, const struct compare_oracle *o
 		result->outcome = COMPARE_OURS_LONGER;
 		/* A full array on the oracle's side is its limit, not the end of its stack. */
 		result->explained = oracle->fault || (oracle->full && nr == oracle->nr);
+		if (oracle->fault == COMPARE_FAULT_SIGNED_RA && ours->entry[nr].ip != oracle->next_pc)
+			result->explained = false;
 	} else if (k == 1 && ehf_stop_class(ours->stop) != EHF_CLASS_COMPLETE) {
 		result->outcome = COMPARE_NEITHER;
 	} else {
 		result->outcome = COMPARE_EQUAL;
 	}
+}
+
+/**
+ * compare_chain() - compare a trace with the pcs that another unwinder found
+ * @ours: our trace
+ * @pcs: topmost first, return addresses as they are
+ * @nr: how many
+ * @result: filled in
+ *
+ * A chain that ends before ours is a failure where ours reaches the end of the stack: whoever
+ * made the chain could go on to the end. One that goes on is one unless our stop has a reason of
+ * its own, as for compare_traces(), or the memory is not there (the copied stack ends).
+ */
+void compare_chain(const struct ehu_trace *ours, const u64 *pcs, u32 nr,
+		   struct compare_chain *result)
+{
+	bool complete = ehf_stop_class(ours->stop) == EHF_CLASS_COMPLETE;
+	u32 k;
+
+	*result = (struct compare_chain){ 0 };
+	for (k = 0; k < ours->nr && k < nr; k++) {
+		if (ours->entry[k].ip != pcs[k])
+			break;
+	}
+	result->at = k;
+	if (k < ours->nr && k < nr)
+		result->failed = true;
+	else if (ours->nr > nr)
+		result->failed = complete;
+	else if (ours->nr < nr)
+		result->failed = !explains_shorter(ours->stop) && ours->stop != EHF_STOP_MEMORY &&
+				 ours->stop != EHF_STOP_TRACE_FULL;
+	else
+		result->equal = true;
 }
 
 /**
@@ -232,7 +268,8 @@ const char *compare_field_name(enum compare_field field)
  */
 const char *compare_via_name(enum compare_via via)
 {
-	static const char *const names[] = { "regs", "eh-frame", "debug-frame", "guess" };
+	static const char *const names[] = { "regs", "eh-frame", "debug-frame", "guess",
+					     "signal-code" };
 
 	return (unsigned int)via < EHF_ARRAY_SIZE(names) ? names[via] : "?";
 }

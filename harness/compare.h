@@ -33,6 +33,7 @@ enum compare_via {
 	COMPARE_VIA_EH_FRAME,
 	COMPARE_VIA_DEBUG_FRAME,	/* which ours does not read */
 	COMPARE_VIA_GUESS,		/* by the frame pointer, where no CFI covers the pc */
+	COMPARE_VIA_SIGNAL,		/* by the code of a signal trampoline without CFI (s390x) */
 	COMPARE_NR_VIA
 };
 
@@ -42,7 +43,10 @@ enum compare_via {
  */
 #define COMPARE_FAULTS(X) \
 	X(NONE,			"none") \
-	X(MODULE_REFUSED,	"module-refused")	/* it does not take the file */
+	X(MODULE_REFUSED,	"module-refused")	/* dwfl_report_elf() does not take the file */ \
+	X(SIGNAL_CODE,		"signal-code")		/* knows no such trampoline without CFI */ \
+	X(SIGNED_RA,		"signed-ra")		/* takes an address with its signature */ \
+	X(FPR_ORDER,		"s390-fpr-order")	/* mixes up FPRs behind a signal frame */
 
 enum compare_fault {
 #define X(sym, name) COMPARE_FAULT_##sym,
@@ -75,12 +79,26 @@ struct compare_frame {
  * @nr: frames
  * @full: it would have gone on, but the array was full
  * @fault: a proved fault that ended it
+ * @next_pc: for COMPARE_FAULT_SIGNED_RA: the next pc, without its signature
  */
 struct compare_oracle {
 	struct compare_frame *frame;
 	u32 nr;
 	bool full;
 	enum compare_fault fault;
+	u64 next_pc;
+};
+
+/**
+ * struct compare_chain - what came out of the comparison with a chain of pcs
+ * @equal: the same pcs to the end of the stack on both sides
+ * @failed: a pc differs, or one side ends early without a reason
+ * @at: the first frame that differs, or that only one has
+ */
+struct compare_chain {
+	bool equal;
+	bool failed;
+	u32 at;
 };
 
 /**
@@ -105,6 +123,8 @@ struct compare_result {
 
 void compare_traces(const struct ehu_trace *ours, const struct compare_oracle *oracle,
 		    struct compare_result *result);
+void compare_chain(const struct ehu_trace *ours, const u64 *pcs, u32 nr,
+		   struct compare_chain *result);
 bool compare_failed(const struct compare_result *result);
 bool compare_same(const struct ehu_trace *a, const struct ehu_trace *b, u32 *at);
 bool compare_faulted(const struct ehu_trace *whole, const struct ehu_trace *faulted, u32 *at);

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/rule_text.h"
+
 /* libdwfl asks for ids; a session walks one thread of one process at a time. */
 #define THE_TID 1
 
@@ -37,6 +39,7 @@ struct oracle_frames {
 	const struct ehf_mem *mem;
 	struct oracle_frames_cost cost;
 	char error[160];
+	char reg_text[16];
 };
 
 /* A walk under way. */
@@ -46,6 +49,7 @@ struct walk {
 	u32 max;
 	bool exact;	/* the next frame's pc is no return address */
 	u8 via;		/* how the next frame is reached */
+	bool guessed;	/* what follows is not compared */
 };
 
 /* libdwfl is given each file when it is told the module. */
@@ -181,6 +185,71 @@ static enum compare_via covers(struct oracle_frames *o, u64 addr, bool *signal)
 	return COMPARE_VIA_GUESS;
 }
 
+/*
+ * The trampoline of a signal without CFI, by its code: its number among the machine's layouts, or
+ * -1. What libdw's backend makes of it is its own affair: s390_unwind() knows frames of
+ * sigreturn (svc 119) and no others, aarch64 none.
+ */
+static int signal_code(struct oracle_frames *o, u64 pc)
+{
+	u8 code[16];
+
+	for (u32 k = 0; k < o->arch->nr_signal; k++) {
+		const struct ehu_signal_layout *l = &o->arch->signal[k];
+
+		if (l->code && l->code_len <= sizeof(code) && pc <= UINT64_MAX - sizeof(code) &&
+		    o->mem->read(o->mem, pc, code, l->code_len) &&
+		    !memcmp(code, l->code, l->code_len))
+			return (int)k;
+	}
+	return -1;
+}
+
+/* At the topmost frame's pc s390_unwind() undoes a step back that nobody took, and finds nothing. */
+static void look_for_trampoline(struct walk *w, u64 pc, bool exact)
+{
+	static const u8 svc_sigreturn[] = { 0x0a, 0x77 };
+	int k = signal_code(w->o, pc);
+	const struct ehu_signal_layout *l = k < 0 ? NULL : &w->o->arch->signal[k];
+
+	if (!l)
+		return;
+	if (w->o->arch == &ehu_arch_s390x && !exact && !memcmp(l->code, svc_sigreturn, l->code_len)) {
+		w->via = COMPARE_VIA_SIGNAL;
+		w->exact = true;
+	} else {
+		w->out->fault = COMPARE_FAULT_SIGNAL_CODE;
+	}
+}
+
+/*
+ * Behind a signal frame that s390_unwind() has followed, libdw has the FPRs in architectural order
+ * where DWARF has its own: a register that a leaf parked in one comes out as another one's.
+ */
+static bool is_parked(struct oracle_frames *o, u64 pc)
+{
+	const int regs[] = { o->arch->abi.reg_fp, o->arch->abi.reg_sp };
+	Dwfl_Module *mod = dwfl_addrmodule(o->dwfl, pc);
+	Dwarf_CFI *cfi;
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	bool parked = false;
+
+	cfi = mod ? dwfl_module_eh_cfi(mod, &bias) : NULL;
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
+		return false;
+	for (size_t k = 0; k < EHF_ARRAY_SIZE(regs); k++) {
+		Dwarf_Op mem[3], *ops;
+		size_t nr;
+
+		if (!dwarf_frame_register(frame, regs[k], mem, &ops, &nr) && nr == 1 &&
+		    ops[0].atom == DW_OP_regx && ops[0].number >= 16 && ops[0].number < 32)
+			parked = true;
+	}
+	free(frame);
+	return parked;
+}
+
 static int on_frame(Dwfl_Frame *state, void *arg)
 {
 	struct walk *w = arg;
@@ -188,11 +257,17 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 	struct compare_frame *f;
 	Dwarf_Word v;
 	Dwarf_Addr pc;
+	bool exact;
 
 	if (!dwfl_frame_pc(state, &pc, NULL))
 		return DWARF_CB_ABORT;
 	if (w->out->nr == w->max) {
 		w->out->full = true;
+		return DWARF_CB_ABORT;
+	}
+	if (!w->guessed && w->out->nr && w->o->arch->va_bits && pc >> w->o->arch->va_bits) {
+		w->out->fault = COMPARE_FAULT_SIGNED_RA;
+		w->out->next_pc = pc & ((1ULL << w->o->arch->va_bits) - 1);
 		return DWARF_CB_ABORT;
 	}
 	f = &w->out->frame[w->out->nr++];
@@ -205,7 +280,15 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 		f->fp = v;
 		f->fp_known = true;
 	}
-	w->via = covers(w->o, w->exact ? pc : pc - 1, &w->exact);
+	exact = w->exact;
+	if (w->via == COMPARE_VIA_SIGNAL && is_parked(w->o, pc)) {
+		w->out->fault = COMPARE_FAULT_FPR_ORDER;
+		return DWARF_CB_ABORT;
+	}
+	w->via = covers(w->o, exact ? pc : pc - 1, &w->exact);
+	if (w->via == COMPARE_VIA_GUESS && !w->guessed)
+		look_for_trampoline(w, pc, exact);
+	w->guessed |= w->via == COMPARE_VIA_GUESS || w->via == COMPARE_VIA_DEBUG_FRAME;
 	return DWARF_CB_OK;
 }
 
@@ -439,9 +522,12 @@ static void append(char *buf, size_t n, const char *format, ...)
 	va_end(ap);
 }
 
-static const char *reg_name(const struct oracle_frames *o, u64 reg)
+/* For one use at a time. */
+static const char *reg_name(struct oracle_frames *o, u64 reg)
 {
-	return reg < o->arch->nr_reg_names ? o->arch->reg_name[reg] : "r?";
+	rule_text_reg_name(o->reg_text, sizeof(o->reg_text), o->arch,
+			   reg < EHF_REG_OTHER ? (unsigned int)reg : EHF_REG_OTHER);
+	return o->reg_text;
 }
 
 static void append_ops(struct oracle_frames *o, char *buf, size_t n, const Dwarf_Op *ops,

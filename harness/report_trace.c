@@ -102,6 +102,21 @@ void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 }
 
 /**
+ * report_trace_chain() - count what a second reference says of a sample
+ * @f: figures
+ * @chain: its verdict
+ * @result: that of libdw
+ */
+void report_trace_chain(struct report_trace *f, const struct compare_chain *chain,
+			const struct compare_result *result)
+{
+	f->chains++;
+	f->chain_equal += chain->equal;
+	f->chain_bad += chain->failed;
+	f->chain_spoke += chain->equal && result->outcome == COMPARE_OURS_LONGER;
+}
+
+/**
  * report_trace_cut() - does a trace end because no more of the stack was copied
  * @t: trace
  * @cost: what it took
@@ -138,7 +153,7 @@ u64 report_trace_testable(const struct report_trace *f)
  */
 bool report_trace_failed(const struct report_trace *f)
 {
-	return f->outcome[COMPARE_DIFFERENT] || f->unexplained || f->fault_bad ||
+	return f->outcome[COMPARE_DIFFERENT] || f->unexplained || f->fault_bad || f->chain_bad ||
 	       f->cache_bad || f->window_bad;
 }
 
@@ -177,6 +192,8 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n)
 		    f->outcome[COMPARE_DIFFERENT], f->unexplained);
 		if (f->fault_bad)
 			say(buf, n, ", %" PRIu64 " faulted traces are no prefix", f->fault_bad);
+		if (f->chain_bad)
+			say(buf, n, ", %" PRIu64 " are not what libgcc found", f->chain_bad);
 		if (f->cache_bad)
 			say(buf, n, ", %" PRIu64 " traces differ with caches", f->cache_bad);
 		if (f->window_bad)
@@ -240,6 +257,11 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 		if (f->fault[k])
 			fprintf(out, "  %" PRIu64 " by libdw's fault: %s\n", f->fault[k],
 				compare_fault_name(k));
+	if (f->chains)
+		fprintf(out, "  second reference, libgcc's backtrace in the program: %" PRIu64 " traces, "
+			"%" PRIu64 " equal, %" PRIu64 " different; in %" PRIu64 " of the equal ones it "
+			"spoke where libdw had stopped\n", f->chains, f->chain_equal, f->chain_bad,
+			f->chain_spoke);
 }
 
 static void text_stops(const struct report_trace *f, FILE *out)

@@ -48,6 +48,10 @@
  * @copied_bytes: bytes of stack that came with the testable samples
  * @window_cut: testable samples whose trace ends where what was copied of the stack does
  * @window_bad: stops at which the trace of a copy is no prefix of that of the memory
+ * @chains: samples that came with the trace of a second reference: libgcc's backtrace
+ * @chain_equal: of them, those with the same pcs to the same end
+ * @chain_bad: of them, those that contradict
+ * @chain_spoke: of the equal ones, those whose end libdw did not see
  * @cache_bad: traces that were not the same with caches
  * @cache_hits: rows that the cache had
  * @cache_misses: rows that it had not
@@ -86,6 +90,10 @@ struct report_trace {
 	u64 copied_bytes;
 	u64 window_cut;
 	u64 window_bad;
+	u64 chains;
+	u64 chain_equal;
+	u64 chain_bad;
+	u64 chain_spoke;
 	u64 cache_bad;
 	u64 cache_hits;
 	u64 cache_misses;
@@ -99,6 +107,8 @@ void report_trace_no_oracle(struct report_trace *f, const char *why);
 void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 		      const struct compare_oracle *oracle, const struct compare_result *result,
 		      const struct replay_cost *cost);
+void report_trace_chain(struct report_trace *f, const struct compare_chain *chain,
+			const struct compare_result *result);
 bool report_trace_cut(const struct ehu_trace *t, const struct replay_cost *cost);
 u64 report_trace_testable(const struct report_trace *f);
 bool report_trace_failed(const struct report_trace *f);
@@ -123,7 +133,8 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 		       FILE *out);
 
 /*
- * One object a sample: harness/report_trace_json.c. @name adds what a frame is called, and
+ * One object a sample: harness/report_trace_json.c. @chain is what a second reference said, or
+ * NULL. @name adds what a frame is called, and
  * @name_at says it (NULL for nothing), where they are set.
  */
 struct report_trace_sample {
@@ -133,6 +144,7 @@ struct report_trace_sample {
 	const struct compare_oracle *oracle;
 	const struct compare_result *result;
 	const struct replay_cost *cost;
+	const struct compare_chain *chain;
 	const char *untestable;
 	const char *untestable_text;
 	void (*name)(void *arg, struct json *j, const struct ehu_entry *e);

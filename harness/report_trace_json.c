@@ -92,6 +92,9 @@ void report_trace_json_sample(const struct report_trace_sample *s, FILE *out)
 		json_bool(&j, "explained", s->result->explained);
 	if (s->result->outcome == COMPARE_DIFFERENT)
 		json_text(&j, "differs", compare_field_name(s->result->field));
+	if (s->chain)
+		json_text(&j, "libgcc", s->chain->equal ? "equal" : s->chain->failed ? "different" :
+					"cut");
 	put_ours(&j, s);
 	json_number(&j, "reads", s->cost->reads);
 	json_number(&j, "read_bytes", s->cost->bytes);
@@ -157,6 +160,14 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 		if (f->fault[k])
 			json_number(&j, compare_fault_name(k), f->fault[k]);
 	json_close(&j);
+	if (f->chains) {
+		json_open(&j, "libgcc");
+		json_number(&j, "traces", f->chains);
+		json_number(&j, "equal", f->chain_equal);
+		json_number(&j, "different", f->chain_bad);
+		json_number(&j, "beyond_libdw", f->chain_spoke);
+		json_close(&j);
+	}
 	json_number(&j, "oracle_debug_frames", f->debug_frame);
 	json_number(&j, "kernel_regs", f->kernel_regs);
 	json_number(&j, "deepest", f->deepest);

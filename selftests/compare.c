@@ -32,7 +32,7 @@ FIXTURE_SETUP(two)
 			k ? COMPARE_VIA_EH_FRAME : COMPARE_VIA_REGS, true, true, !k };
 	}
 	self->ours = (struct ehu_trace){ self->entry, MAX, 5, EHF_STOP_RA_UNDEFINED, { 0 } };
-	self->oracle = (struct compare_oracle){ self->frame, 5, false, COMPARE_FAULT_NONE };
+	self->oracle = (struct compare_oracle){ self->frame, 5, false, COMPARE_FAULT_NONE, 0 };
 }
 
 static void run(FIXTURE_DATA(two) *self)
@@ -251,6 +251,48 @@ TEST_F(two, a_fault_may_lose_a_frame_pointer_but_not_change_it)
 	other[1] = self->entry[1];
 	self->entry[1].flags = 0;	/* it was unknown: a fault cannot make it known */
 	EXPECT_FALSE(compare_faulted(&self->ours, &t, &at));
+}
+
+TEST_F(two, a_signed_return_address_explains_its_own_frame_only)
+{
+	self->oracle.nr = 3;
+	self->oracle.fault = COMPARE_FAULT_SIGNED_RA;
+	self->oracle.next_pc = PC(3);
+	run(self);
+	EXPECT_EQ(COMPARE_OURS_LONGER, self->r.outcome);
+	EXPECT_FALSE(compare_failed(&self->r));
+	self->oracle.next_pc = PC(4);
+	run(self);
+	EXPECT_TRUE(compare_failed(&self->r));
+}
+
+TEST_F(two, chain)
+{
+	u64 pcs[MAX];
+	struct compare_chain chain;
+
+	for (u32 k = 0; k < MAX; k++)
+		pcs[k] = PC(k);
+	compare_chain(&self->ours, pcs, 5, &chain);
+	EXPECT_TRUE(chain.equal && !chain.failed);
+	/* Who made the chain could go to the end: ours may not end earlier, nor later. */
+	compare_chain(&self->ours, pcs, 6, &chain);
+	EXPECT_TRUE(chain.failed && !chain.equal);
+	EXPECT_EQ(5, chain.at);
+	compare_chain(&self->ours, pcs, 4, &chain);
+	EXPECT_TRUE(chain.failed && !chain.equal);
+	/* But it may end where what was copied of the stack does. */
+	self->ours.stop = EHF_STOP_MEMORY;
+	compare_chain(&self->ours, pcs, 6, &chain);
+	EXPECT_FALSE(chain.failed || chain.equal);
+	self->ours.stop = EHF_STOP_NO_FDE;
+	compare_chain(&self->ours, pcs, 6, &chain);
+	EXPECT_TRUE(chain.failed);
+	pcs[2]++;
+	self->ours.stop = EHF_STOP_MEMORY;
+	compare_chain(&self->ours, pcs, 5, &chain);
+	EXPECT_TRUE(chain.failed);
+	EXPECT_EQ(2, chain.at);
 }
 
 TEST_HARNESS_MAIN

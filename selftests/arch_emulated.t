@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Programs of other machines, run by qemu-user and sampled from within: every trace against libdw
+and against libgcc's own backtrace in the program."""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+from runtap import CHECK, HERE, SCALE, TARGETS, Run, end, identities, ok, skip
+
+MS = 300
+# Program, arguments, flags, and whether its traces lie in the one window of a sample that is kept
+# (an alternate stack is another one).
+SHAPES = (('recursion', (), ['-fno-optimize-sibling-calls'], True),
+          ('deep', (), ['-fno-optimize-sibling-calls', '-fno-inline'], False),
+          ('sorts', (), ['-fomit-frame-pointer'], True),
+          ('throw', (), [], True),
+          ('signals', (), [], True),
+          ('signals', ('alt',), [], False),
+          ('nested', (), [], True),
+          ('nested', ('alt',), [], False),
+          ('threads', (), ['-pthread'], True),
+          ('noreturn', (), [], True),
+          ('drap', (), ['-fno-optimize-sibling-calls'], True),
+          # On aarch64 no CFI describes the PLT.
+          ('plt', (), ['-O1', '-fno-builtin', '-Wl,-z,lazy'], False),
+          ('dlopen', (), ['-ldl'], True))
+MACHINES = (('s390x', 's390x', []),
+            ('s390x-backchain', 's390x', ['-mbackchain']),
+            ('s390x-static', 's390x', ['-static', '-Wl,--eh-frame-hdr']),
+            ('aarch64', 'aarch64', []),
+            ('aarch64-signed', 'aarch64', ['-mbranch-protection=standard']),
+            ('aarch64-static', 'aarch64', ['-static', '-Wl,--eh-frame-hdr']))
+# What is not run for every variant of a machine, for the time it takes.
+FEW = ('recursion', 'sorts', 'signals', 'nested')
+
+
+def plugs(folder):
+    return [os.path.join(folder, 'plug%d.so' % n) for n in (1, 2, 3)]
+
+
+def build(arch, folder, name, flags):
+    os.makedirs(folder, exist_ok=True)
+    source = os.path.join(HERE, 'targets', name)
+    cxx = os.path.exists(source + '.cc')
+    cc = '%s-linux-gnu-%s' % (arch, 'g++' if cxx else 'gcc')
+    out = os.path.join(folder, name)
+    sampler = os.path.join(folder, 'sampler.o')
+    if not shutil.which(cc):
+        return 'no ' + cc
+    common = ['-O2', '-Wl,--build-id'] + flags
+    for command in ([cc.replace('g++', 'gcc'), '-c', '-O2', '-o', sampler,
+                     os.path.join(HERE, 'targets', 'sampler.c')] +
+                    [f for f in flags if f.startswith('-m')],
+                    [cc, '-o', out, source + ('.cc' if cxx else '.c'), sampler] + common +
+                    ['-lm']):
+        r = subprocess.run(command, capture_output=True, text=True)
+        if r.returncode:
+            return 'cannot be built: ' + r.stderr.splitlines()[-1]
+    if name == 'dlopen':
+        for n, plug in enumerate(plugs(folder)):
+            subprocess.run([cc, '-O2', '-shared', '-fPIC', '-DPLUG_ROOM=%d' % (n * 72 + 72), '-o',
+                            plug, os.path.join(HERE, 'targets', 'plug.c')], check=True)
+    return None
+
+
+total = {}
+for variant, arch, extra in MACHINES:
+    qemu = shutil.which('qemu-%s-static' % arch)
+    folder = os.path.join(TARGETS, variant)
+    for name, args, flags, whole in SHAPES:
+        full = '-'.join((variant, name) + args)
+        if variant != arch and variant != 'aarch64-signed' and (name not in FEW or args):
+            continue
+        why = 'no qemu-%s-static' % arch if not qemu else build(arch, folder, name, flags + extra)
+        if why:
+            skip(full, why)
+            continue
+        data = os.path.join(folder, '-'.join((name,) + args) + '.data')
+        run = Run([qemu, '-L', '/usr/%s-linux-gnu' % arch, os.path.join(folder, name), MS, *args,
+                   *(plugs(folder) if name == 'dlopen' else ())],
+                  env=dict(os.environ, EHU_SAMPLER=data))
+        r = Run([CHECK, '--json', '--no-symbols', '-i', data])
+        s = r.summary
+        why = 'status %d' % run.status if run.status else identities(r)
+        details = (r.of_type('trace-details') or [{}])[0]
+        chain = details.get('libgcc', {})
+        if not why and r.status:
+            why = 'status %d' % r.status
+        if not why and (s['different'] or s['unexplained'] or s['untestable']):
+            why = 'different, unexplained or untestable'
+        if not why and s['samples'] < 20:
+            why = 'only %d samples' % s['samples']
+        if not why and (chain['traces'] < (0.5 if name == 'throw' else 1) * s['samples'] or
+                        chain['different']):
+            why = 'libgcc: %s' % chain
+        if not why and whole and (chain['equal'] < 0.98 * chain['traces'] or
+                                  s['complete'] < 0.8 * s['samples']):
+            why = 'not to the end: %s' % chain
+        if not why and variant == 'aarch64-signed' and name not in ('deep',) and \
+                not details['oracle_faults'].get('signed-ra', 0) + \
+                details['oracle_faults'].get('signal-code', 0):
+            why = 'nothing was signed'
+        ok(full, not why, '%s\n%s\n%s\n%s' % (why, details, run, r))
+        count = total.setdefault(variant, [0, 0, 0])
+        for k, n in enumerate((s.get('samples', 0), s.get('frames', 0), chain.get('equal', 0))):
+            count[k] += n
+for variant, (samples, frames, equal) in total.items():
+    print('# %s: %d traces, %d frames; %d as libgcc has them' % (variant, samples, frames, equal))
+end()
