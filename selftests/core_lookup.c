@@ -219,7 +219,7 @@ TEST_F(lookup, table_and_fde_disagree)
 	u32 half, len;
 
 	if (!by_table(variant))
-		SKIP(return, "no table in this variant");
+		return;		/* nothing to disagree with */
 	fde(b, cie, TEXT, 0x10);
 	fde(b, cie, TEXT + 0x10, 0x10);
 	ASSERT_EQ(EHF_STOP_NONE, finish(self, variant));
