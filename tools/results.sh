@@ -250,7 +250,7 @@ defer_row Perl perl work.pl
 defer_row 'xz, two threads' xz -T2 -3 -k -f input
 defer_# These take their time by the clock, whatever share of a CPU they get.
 opts='--frequency 2500'
-row 'openssl speed' openssl speed -seconds 2 -bytes 1024 rsa2048 ecdsap256 sha512
+defer_row 'openssl speed' openssl speed -seconds 1 -bytes 1024 rsa2048 ecdsap256 sha512
 defer_row 'node, no JIT' node --jitless work.js
 defer_row 'C++ exceptions' ./throw 1500
 defer_row 'signal handler on a stack in .bss' ./signals 1500 alt
