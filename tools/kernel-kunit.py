@@ -17,7 +17,8 @@ def main():
         for line in f:
             line = line.rstrip("\n")
             tail = (tail + [line])[-15:]
-            if re.search(r"BUG: KASAN|UBSAN:|WARNING: |Kernel panic|BUG: ", line):
+            # What is said before the first suite is of the kernel's start.
+            if plan and re.search(r"BUG: KASAN|UBSAN:|WARNING: |Kernel panic|BUG: ", line):
                 reports.append(line.strip())
             m = re.match(r"\s*# Subtest: (core_\w+)$", line)
             if m:

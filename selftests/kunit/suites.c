@@ -173,30 +173,30 @@ static void end_test(struct kunit *test)
 	now = (struct th_run){ .test = test };
 }
 
-#define X(name) \
-	extern const struct th_item *const __start_ehut_##name[], *const __stop_ehut_##name[]; \
-	extern char __start_ehud_##name[] __weak, __stop_ehud_##name[] __weak; \
-	extern char __start_ehub_##name[] __weak, __stop_ehub_##name[] __weak; \
-	static struct th_suite of_##name = { \
-		__start_ehut_##name, __stop_ehut_##name, __start_ehud_##name, \
-		__stop_ehud_##name, __start_ehub_##name, __stop_ehub_##name, \
+#define X(file) \
+	extern const struct th_item *const __start_ehut_##file[], *const __stop_ehut_##file[]; \
+	extern char __start_ehud_##file[] __weak, __stop_ehud_##file[] __weak; \
+	extern char __start_ehub_##file[] __weak, __stop_ehub_##file[] __weak; \
+	static struct th_suite of_##file = { \
+		__start_ehut_##file, __stop_ehut_##file, __start_ehud_##file, \
+		__stop_ehud_##file, __start_ehub_##file, __stop_ehub_##file, \
 	}; \
-	static const void *next_##name(const void *prev, char *desc) \
+	static const void *next_##file(const void *prev, char *desc) \
 	{ \
-		return next_test(&of_##name, prev, desc); \
+		return next_test(&of_##file, prev, desc); \
 	} \
-	static void name(struct kunit *test) \
+	static void file(struct kunit *test) \
 	{ \
-		run_test(test, &of_##name); \
+		run_test(test, &of_##file); \
 	} \
-	static int begin_##name(struct kunit_suite *suite) \
+	static int begin_##file(struct kunit_suite *suite) \
 	{ \
-		return suite_begin(&of_##name); \
+		return suite_begin(&of_##file); \
 	} \
-	static struct kunit_case cases_##name[] = { KUNIT_CASE_PARAM(name, next_##name), {} }; \
-	static struct kunit_suite suite_##name = { \
-		.name = #name, .suite_init = begin_##name, .exit = end_test, \
-		.test_cases = cases_##name, \
+	static struct kunit_case cases_##file[] = { KUNIT_CASE_PARAM(file, next_##file), {} }; \
+	static struct kunit_suite suite_##file = { \
+		.name = #file, .suite_init = begin_##file, .exit = end_test, \
+		.test_cases = cases_##file, \
 	}; \
-	kunit_test_suite(suite_##name);
+	kunit_test_suite(suite_##file);
 EHU_SUITES
