@@ -70,7 +70,7 @@ C
 
 cd "$tree"
 python3 tools/testing/kunit/kunit.py run --kunitconfig "$dir/kunitconfig" --build_dir "$dir/out" \
-	--jobs "$EHU_JOBS" --raw_output=all 'core_*' </dev/null > "$dir/log" 2>&1 || true
+	--jobs "$EHU_JOBS" --kernel_args kasan_multi_shot --raw_output=all 'core_*' </dev/null > "$dir/log" 2>&1 || true
 cd - >/dev/null
 [ -z "$left" ] || echo "# not here, they need a libc:$left"
 python3 tools/kernel-kunit.py "$dir/log"

@@ -144,7 +144,7 @@ static void run_test(struct kunit *test, struct th_suite *s)
 	metadata.failed = false;
 	now = (struct th_run){
 		.test = test, .suite = s, .item = s->test, .variant = s->variant,
-		.self = kvzalloc(s->test->self_size + 1, GFP_KERNEL),
+		.self = kvzalloc(s->test->self_size ?: 1, GFP_KERNEL),
 	};
 	KUNIT_ASSERT_NOT_NULL(test, now.self);
 	if (s->test->skip) {
