@@ -3,6 +3,7 @@
  * A run: records come from a capture or from a file, in order of time; at the end there is a
  * report and an exit status.
  */
+#include "harness/core_run.h"
 #include "harness/check_run.h"
 
 #include <errno.h>
@@ -31,6 +32,8 @@ struct run {
 	bool bad_input;
 	bool impossible;
 	struct defer_figures defer;
+	struct core *core;	/* outlives @samples, as does @exe */
+	char *exe;		/* absolute: a name without a slash is that of no mapped file */
 	bool exited;		/* the command has ended, with @wait_status */
 	int wait_status;
 	char *note[MAX_NOTES];
@@ -330,6 +333,30 @@ static void from_file(struct run *run)
 	perf_order_free(order);
 }
 
+/* ---- from a core dump ---- */
+
+static void from_core(struct run *run)
+{
+	struct core_run_opts how = { .symfs = run->opts->symfs, .note = note, .arg = run };
+	struct module_params where;
+	char why[512];
+
+	if (run->opts->exe) {
+		run->exe = realpath(run->opts->exe, NULL);
+		snprintf(why, sizeof(why), "%s: %s", run->opts->exe, strerror(errno));
+	}
+	if (!run->opts->exe || run->exe)
+		run->core = core_open(run->opts->core, why, sizeof(why));
+	if (!run->core) {
+		fail(run, &run->bad_input, why);
+		return;
+	}
+	how.exe = run->exe;
+	core_run_params(run->core, &how, &where);
+	if (set_up(run, &where) || core_run(run->core, &how, &run->samples))
+		fail(run, &run->impossible, "out of memory");
+}
+
 /* ---- the report ---- */
 
 /* The page and the folded stacks, as far as they were asked for. */
@@ -363,7 +390,7 @@ static void report(struct run *run)
 	const struct report_trace_context context = {
 		.modules = s->modules, .pager = s->pager,
 		.tasks = &s->tasks->stats, .fault_reads = run->opts->fault_reads,
-		.defer = run->opts->defer ? &run->defer : NULL,
+		.defer = run->opts->defer ? &run->defer : NULL, .core = run->core,
 		.merge = defer_merge_figures(s->merge),
 	};
 	const struct check_run_oracle_stats *o = check_run_oracle_stats(s->oracles);
@@ -432,7 +459,9 @@ int check_run_main(const struct check_run_options *opts)
 	int result;
 	u32 k;
 
-	if (opts->perf_data)
+	if (opts->core)
+		from_core(&run);
+	else if (opts->perf_data)
 		from_file(&run);
 	else if (opts->defer)
 		from_stops(&run);
@@ -444,6 +473,8 @@ int check_run_main(const struct check_run_options *opts)
 	result = status(&run);
 	if (run.ready)
 		check_run_samples_end(&run.samples);
+	core_close(run.core);
+	free(run.exe);
 	for (k = 0; k < run.nr_notes; k++)
 		free(run.note[k]);
 	if (fflush(run.out) || ferror(run.out)) {

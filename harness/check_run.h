@@ -19,6 +19,8 @@
  * @argv: own command line, kept in a saved file
  * @command: program and arguments to sample, ended by NULL; NULL with @perf_data
  * @perf_data: file to read, "-" for a pipe on standard input
+ * @core: core dump to read; NULL for none
+ * @exe: the program that dumped it, or NULL
  * @pid: running process to sample; 0 for none
  * @defer: stop its threads and walk their live memory; else what the kernel copies of the stack
  * @exit_status: where nothing differs, the command's own exit status becomes the result
@@ -38,6 +40,8 @@ struct check_run_options {
 	char *const *argv;
 	char *const *command;
 	const char *perf_data;
+	const char *core;
+	const char *exe;
 	pid_t pid;
 	bool defer;
 	bool exit_status;

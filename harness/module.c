@@ -424,35 +424,51 @@ static void open_file(struct module *m, const struct perf_rec_mmap *map)
 	image_close(img);
 }
 
+/* The bytes that stand for a recorded vDSO; NULL with the reason told. */
+static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, size_t *size)
+{
+	const struct module_params *params = &m->owner->params;
+	const void *bytes;
+
+	m->identity = MODULE_ID_CORE;
+	*size = (size_t)params->vdso_size;
+	if (params->vdso)
+		return params->vdso;
+	if (params->no_vdso) {
+		set_status(m, MODULE_SPECIAL, "the vDSO of another kernel");
+		return NULL;
+	}
+	m->identity = MODULE_ID_OWN_VDSO;
+	bytes = is_compat(map) ? vdso_compat(size) : perf_proc_vdso(size);
+	if (!bytes && is_compat(map)) {
+		set_status(m, MODULE_SPECIAL, "the vDSO of a 32-bit task, and none can be run here");
+	} else if (!bytes || *size != map->len) {
+		set_status(m, MODULE_SPECIAL, "a vDSO of %" PRIu64 " bytes; ours has %zu", map->len,
+			   *size);
+		return NULL;
+	}
+	return bytes;
+}
+
 static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 {
 	struct image_error err = { 0 };
 	struct image *img = NULL;
 	enum image_status status;
 	size_t size = 0;
-	const void *bytes;
+	const void *bytes = find_vdso(m, map, &size);
 
-	if (m->owner->params.no_vdso) {
-		set_status(m, MODULE_SPECIAL, "the vDSO of another kernel");
-		return;
-	}
-	bytes = is_compat(map) ? vdso_compat(&size) : perf_proc_vdso(&size);
-	if (!bytes && is_compat(map)) {
-		set_status(m, MODULE_SPECIAL, "the vDSO of a 32-bit task, and none can be run here");
-		return;
-	}
-	if (!bytes || size != map->len) {
-		set_status(m, MODULE_SPECIAL, "a vDSO of %" PRIu64 " bytes; ours has %zu", map->len,
-			   size);
+	if (!bytes) {
+		m->identity = MODULE_ID_NONE;
 		return;
 	}
 	status = image_open_memory(bytes, size, m->path, &img, &err);
 	if (!img) {
+		m->identity = MODULE_ID_NONE;
 		set_status(m, MODULE_SPECIAL, "%s", without_path(m, err.text));
 		return;
 	}
 	m->status = from_image(status);
-	m->identity = MODULE_ID_OWN_VDSO;
 	if ((!m->build_id_len || check_build_id(m, img)) && take_image(m, img) &&
 	    pager_open_memory(m->owner->params.pager, bytes, size, &m->file))
 		set_status(m, MODULE_UNREADABLE, "out of memory");
@@ -494,14 +510,16 @@ static u32 hash_bytes(u32 h, const void *bytes, size_t len)
 static struct module *new_module(struct modules *mods, const char *name)
 {
 	struct module *m = calloc(1, sizeof(*m));
-	bool elsewhere = *mods->symfs && *name == '/';
+	bool is_exe = mods->params.exe && mods->params.exe_path && !strcmp(name, mods->params.exe);
+	bool elsewhere = is_exe || (*mods->symfs && *name == '/');
 
 	if (!m)
 		return NULL;
 	m->owner = mods;
 	m->path = strdup(name);
 	m->file_path = m->path;
-	if (m->path && elsewhere && asprintf(&m->file_path, "%s%s", mods->symfs, name) < 0)
+	if (m->path && elsewhere && asprintf(&m->file_path, "%s%s", is_exe ? "" : mods->symfs,
+					     is_exe ? mods->params.exe_path : name) < 0)
 		m->file_path = NULL;
 	if (!m->path || !m->file_path) {
 		if (m->file_path != m->path)

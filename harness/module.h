@@ -37,7 +37,8 @@ enum module_status {
 	X(BUILD_ID,	"build-id",	"by the build-id that was recorded") \
 	X(INODE,	"inode",	"by device, inode and, where it is known, generation") \
 	X(UNVERIFIED,	"unverified",	"by its path alone") \
-	X(OWN_VDSO,	"own-vdso",	"the vDSO of the kernel that runs now stands in")
+	X(OWN_VDSO,	"own-vdso",	"the vDSO of the kernel that runs now stands in") \
+	X(CORE,		"core",		"its bytes are in the core dump")
 
 enum module_identity {
 #define X(sym, name, text) MODULE_ID_##sym,
@@ -146,6 +147,9 @@ struct module_place {
  * @arg: passed to it
  * @no_vdso: do not let this kernel's vDSO stand in for a recorded one: set for a recording
  *	of another machine or kernel
+ * @vdso: optional: the recorded vDSO itself, @vdso_size bytes; must outlive the table
+ * @exe: optional: the file of this recorded name is found at @exe_path, whatever @symfs is
+ * @exe_path: where, or NULL
  */
 struct module_params {
 	struct pager *pager;
@@ -153,6 +157,10 @@ struct module_params {
 	const u8 *(*build_id)(void *arg, const char *path, u32 *size);
 	void *arg;
 	bool no_vdso;
+	const void *vdso;
+	u64 vdso_size;
+	const char *exe;
+	const char *exe_path;
 };
 
 struct modules *module_table_new(const struct module_params *params);

@@ -100,9 +100,12 @@ static bool was_written(const struct task_range *at, u64 addr)
 static enum replay_source source_at(struct replay *r, u64 addr, const struct task_range **range)
 {
 	const struct task_range *at;
+	u64 avail;
 
 	if (!r->live && addr - r->sp < r->stack_used)
 		return REPLAY_FROM_STACK;
+	if (r->core && core_at(r->core, addr, &avail))
+		return REPLAY_FROM_CORE;
 	at = range_at(r, addr);
 	*range = at;
 	if (r->live && !(at && at->place && !was_written(at, addr)))
@@ -172,6 +175,7 @@ static enum replay_source copy(struct replay *r, u64 addr, u8 *dst, u64 len)
 
 	while (len) {
 		const struct task_range *range = NULL;
+		const u8 *p;
 		u64 part;
 
 		source = source_at(r, addr, &range);
@@ -192,6 +196,13 @@ static enum replay_source copy(struct replay *r, u64 addr, u8 *dst, u64 len)
 					dst, part))
 				return REPLAY_FROM_UNREAD;
 			break;
+		case REPLAY_FROM_CORE:
+			p = core_at(r->core, addr, &part);
+			if (part > len)
+				part = len;
+			use_live(r, addr, part);
+			memcpy(dst, p, part);
+			break;
 		case REPLAY_FROM_LIVE:
 			/* A seam is none here: a file's pages are in the task's memory, too. */
 			part = len;
@@ -211,7 +222,8 @@ static enum replay_source copy(struct replay *r, u64 addr, u8 *dst, u64 len)
 static bool is_here(enum replay_source source)
 {
 	return source == REPLAY_FROM_STACK || source == REPLAY_FROM_FILE ||
-	       source == REPLAY_FROM_VDSO || source == REPLAY_FROM_LIVE;
+	       source == REPLAY_FROM_VDSO || source == REPLAY_FROM_LIVE ||
+	       source == REPLAY_FROM_CORE;
 }
 
 static bool account(struct replay *r, u64 addr, enum replay_source source)
@@ -248,6 +260,11 @@ static const u8 *mem_direct(const struct ehf_mem *mem, u64 addr, u64 len, u64 *a
 		*avail = left < len ? left : len;
 		use_stack(r, addr, 1);
 		p = r->stack + (addr - r->sp);
+	} else if (source == REPLAY_FROM_CORE) {
+		p = core_at(r->core, addr, avail);
+		if (*avail > len)
+			*avail = len;
+		use_live(r, addr, 1);
 	} else if (source == REPLAY_FROM_FILE || source == REPLAY_FROM_VDSO) {
 		left = range->end - addr;
 		p = pager_direct(range->module->file, range->pos + (addr - range->start),
@@ -455,6 +472,7 @@ void replay_walk(struct replay *r, const struct replay_opts *opts, struct ehu_tr
 		.sections = &r->maps->text.sections,
 		.limits = o->limits ? o->limits : &ehf_limits_walk,
 		.methods = o->methods,
+		.ra_mask = r->ra_mask,
 		.cache = o->fault_at ? NULL : o->cache,
 		.memo = o->fault_at ? NULL : o->memo,
 	};

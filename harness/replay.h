@@ -5,6 +5,7 @@
 #ifndef HARNESS_REPLAY_H
 #define HARNESS_REPLAY_H
 
+#include "harness/core.h"
 #include "harness/task.h"
 #include "unwind/walk.h"
 
@@ -42,6 +43,7 @@ enum replay_untestable {
 	X(FILE,		"file",		"pages of a mapped file that was never writable") \
 	X(VDSO,		"vdso",		"the vDSO") \
 	X(LIVE,		"live",		"a stopped task's own memory") \
+	X(CORE,		"core",		"a core dump") \
 	X(PAST_STACK,	"past-stack",	"not here: above the window, where the dump ends") \
 	X(BELOW_STACK,	"below-stack",	"not here: up to 1 MiB below the stack pointer") \
 	X(WRITABLE,	"writable",	"not here: a mapping that is or was writable") \
@@ -136,6 +138,9 @@ struct replay_stats {
  * @live: a thread that is stopped where the sample says: what is not in a file that was never
  *	writable is read from its memory, nothing from @stack; 0 where there is none. Set it
  *	after replay_sample(), which clears it
+ * @core: a core dump that has the memory: what it holds is read from there, the rest from files;
+ *	NULL where there is none. Set by who has it, once
+ * @ra_mask: bits of a return address that are address; 0 where that is not known
  * @stats: counters
  */
 struct replay {
@@ -149,6 +154,8 @@ struct replay {
 	bool stack_full;
 	bool kernel_regs;
 	int live;
+	const struct core *core;
+	u64 ra_mask;
 	struct replay_stats stats;
 
 	/* for replay.c only */

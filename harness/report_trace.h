@@ -116,7 +116,7 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n);
 
 /*
  * What the report says of the run besides the figures: @defer is of a run with stopped tasks,
- * @merge of a recording with deferred callchains; else NULL.
+ * @merge of a recording with deferred callchains, @core of a core dump; else NULL.
  */
 struct report_trace_context {
 	const struct modules *modules;
@@ -124,6 +124,7 @@ struct report_trace_context {
 	const struct task_stats *tasks;
 	const struct defer_figures *defer;
 	const struct defer_merge_figures *merge;
+	const struct core *core;
 	bool fault_reads;
 };
 

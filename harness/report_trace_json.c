@@ -211,7 +211,7 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 	if (c->merge)
 		defer_merge_json(c->merge, out);
 	json_begin(&j, out, "trace-summary");
-	json_text(&j, "mode", c->defer ? "defer" : "copy");
+	json_text(&j, "mode", c->defer ? "defer" : c->core ? "core" : "copy");
 	json_number(&j, "samples", f->samples);
 	json_number(&j, "lost", f->lost);
 	json_number(&j, "untestable", f->outcome[COMPARE_UNTESTABLE]);

@@ -10,7 +10,7 @@
 enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE, OPT_PERF_DATA, OPT_SAVE, OPT_FREQUENCY, OPT_STACK_SIZE,
        OPT_FAULT_READS, OPT_SYMFS, OPT_NO_IO_URING, OPT_SYMBOLS, OPT_NO_SYMBOLS, OPT_NO_DEMANGLE,
        OPT_BUILDID_DIR, OPT_VERIFY_SYMBOLS, OPT_HTML, OPT_FOLDED, OPT_PRINT,
-       OPT_DEBUG_FRAME, OPT_MODE, OPT_PID, OPT_DURATION, OPT_EXIT_STATUS };
+       OPT_DEBUG_FRAME, OPT_MODE, OPT_PID, OPT_DURATION, OPT_EXIT_STATUS, OPT_CORE, OPT_EXE };
 
 static const struct cli_opt opts[] = {
 	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time (1)" },
@@ -47,13 +47,15 @@ static const struct cli_opt opts[] = {
 	[OPT_PID] = { "pid", 'p', "PID", "sample a running process" },
 	[OPT_DURATION] = { "duration", 0, "S", "end after S seconds" },
 	[OPT_EXIT_STATUS] = { "exit-status", 0, NULL, "where nothing differs, exit as the command did" },
+	[OPT_CORE] = { "core", 0, "FILE", "unwind the threads of a core dump" },
+	[OPT_EXE] = { "exe", 0, "FILE", "the program that dumped it" },
 	{ 0 },
 };
 
 static const struct cli cli = {
 	.prog = "ehunwind-check",
 	.usage = "[OPTION]... FILE|DIR...\n[OPTION]... -- COMMAND [ARGUMENT]...\n"
-		 "[OPTION]... --pid=PID\n[OPTION]... --perf-data=FILE",
+		 "[OPTION]... --pid=PID\n[OPTION]... --perf-data=FILE\n[OPTION]... --core=FILE [--exe=FILE]",
 	.about = "Compare every CFI row of ELF files with libdw's; where they differ, libdwarf has\n"
 		 "the third opinion. Or sample a command or a running process, unwind each\n"
 		 "sample, and compare every frame with libdw's; or do so for a perf.data file.",
@@ -204,6 +206,12 @@ static int on_option(int idx, const char *value, void *arg)
 	case OPT_EXIT_STATUS:
 		o->run.exit_status = true;
 		return 0;
+	case OPT_CORE:
+		o->run.core = value;
+		return 0;
+	case OPT_EXE:
+		o->run.exe = value;
+		return 0;
 	case OPT_NO_IO_URING:
 		o->run.no_io_uring = true;
 		o->sampling = "--no-io-uring";
@@ -216,12 +224,15 @@ static int on_option(int idx, const char *value, void *arg)
 static int check_options(const struct options *o, int operands)
 {
 	bool capture = o->command || o->run.pid;
-	bool samples = capture || o->run.perf_data;
+	bool samples = capture || o->run.perf_data || o->run.core;
 
-	if (!!o->command + !!o->run.perf_data + !!o->run.pid > 1)
-		return cli_error(&cli, "one of a command, --pid and --perf-data");
+	if (!!o->command + !!o->run.perf_data + !!o->run.pid + !!o->run.core > 1)
+		return cli_error(&cli, "one of a command, --pid, --perf-data and --core");
 	if (!o->command && samples && operands)
-		return cli_error(&cli, "either files or %s", o->run.pid ? "--pid" : "--perf-data");
+		return cli_error(&cli, "either files or %s", o->run.pid ? "--pid" :
+				 o->run.core ? "--core" : "--perf-data");
+	if (o->run.exe && !o->run.core)
+		return cli_error(&cli, "--exe is for --core");
 	if ((o->command || !samples) && !operands)
 		return cli_error(&cli, o->command ? "no command after --" : "no file given");
 	if (o->capturing && !capture)
@@ -229,7 +240,7 @@ static int check_options(const struct options *o, int operands)
 	if (o->run.exit_status && !o->command)
 		return cli_error(&cli, "--exit-status is for a command: put -- before it");
 	if (o->sampling && !samples)
-		return cli_error(&cli, "%s is for a command, --pid or --perf-data", o->sampling);
+		return cli_error(&cli, "%s is for a command, --pid, --perf-data or --core", o->sampling);
 	if (o->run.names.print && o->run.json)
 		return cli_error(&cli, "either --print or --json");
 	if (o->run.names.print && o->run.names.html)
@@ -250,7 +261,7 @@ int main(int argc, char **argv)
 		return CLI_STATUS_OK;
 	if (first < 0 || check_options(&o, argc - first))
 		return CLI_STATUS_USAGE;
-	if (!o.command && !o.run.perf_data && !o.run.pid)
+	if (!o.command && !o.run.perf_data && !o.run.pid && !o.run.core)
 		return static_run(&o.files, argv + first, argc - first);
 	if (o.command)
 		o.run.command = argv + first;
