@@ -380,6 +380,8 @@ TEST_F(capture, an_unprivileged_user_gives_up_some)
 	setrlimit(RLIMIT_MEMLOCK, &little);
 	ASSERT_EQ(0, setresgid(65534, 65534, 65534));
 	ASSERT_EQ(0, setresuid(65534, 65534, 65534));
+	/* A change of user makes a process one that may not be watched. */
+	prctl(PR_SET_DUMPABLE, 1);
 	self->opts.ring_size = 16 << 20;
 	if (run(self, SPIN) == PERF_CAPTURE_IMPOSSIBLE)
 		SKIP(return, "%s", self->err.text);
