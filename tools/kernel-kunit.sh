@@ -42,21 +42,21 @@ for f in selftests/core_*.c; do
 	fi
 done
 
-# Copies, with the times of the originals, so that only what changed is built again.
+# Copies; what has other bytes gets the time of now, and only that is built again.
 to=$tree/lib/ehunwind
 mkdir -p "$to/selftests"
 for d in ehframe arch unwind; do
-	rsync -a --checksum --delete --include='*.[ch]' --exclude='*' "$EHU_CORE/$d/" "$to/$d"
+	rsync -rc --delete --include='*.[ch]' --exclude='*' "$EHU_CORE/$d/" "$to/$d"
 done
-rsync -a --checksum selftests/lib "$to/selftests"
-rsync -a --checksum selftests/kunit/selftests "$to/kunit"
-rsync -a --checksum selftests/kunit/suites.c "$to"
-rsync -a --checksum selftests/kunit/Kbuild "$to/Makefile"
+rsync -rc selftests/lib "$to/selftests"
+rsync -rc selftests/kunit/selftests "$to/kunit"
+rsync -rc selftests/kunit/suites.c "$to"
+rsync -rc selftests/kunit/Kbuild "$to/Makefile"
 echo "$names" > "$dir/names"
-rsync -a --checksum "$dir/names" "$to/names"
+rsync -rc "$dir/names" "$to/names"
 rm -f $(printf "$to/raw_%s.c " $left)
 for n in $names; do
-	rsync -a --checksum "selftests/$n.c" "$to/raw_$n.c"
+	rsync -rc "selftests/$n.c" "$to/raw_$n.c"
 done
 # Stacks: KASAN widens them, and the tests' are those of user space.
 cat > "$dir/kunitconfig" <<'C'

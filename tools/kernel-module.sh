@@ -20,9 +20,9 @@ fi
 to=$EHU_BUILD/kernel/$EHU_MODULE
 mkdir -p "$to"
 # In a copy: kbuild writes objects beside sources. Only what changed is built again.
-rsync -a --delete --include='*/' --include='*.[ch]' --exclude='*' ehframe arch unwind "$to"
+rsync -rc --delete --include='*/' --include='*.[ch]' --exclude='*' ehframe arch unwind "$to"
 mkdir -p "$to/harness"
-rsync -a --include='*/' --include='*.[ch]' --exclude='*' harness/kmod "$to/harness"
-cp -u harness/kmod/Kbuild "$to"
+rsync -rc --include='*/' --include='*.[ch]' --exclude='*' harness/kmod "$to/harness"
+rsync -c harness/kmod/Kbuild "$to"
 make -s -C "$EHU_KDIR" M="$(realpath "$to")" "$@" modules
 echo "$to/ehunwind.ko"
