@@ -247,6 +247,18 @@ static const char *map_file(struct core *c, const char *path)
 	return c->guard < 0 ? strerror(errno) : NULL;
 }
 
+static struct core *new_core(void)
+{
+	struct core *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->fd = -1;
+	c->guard = -1;
+	c->mem = (struct ehf_mem){ .read = mem_read, .direct = mem_direct };
+	return c;
+}
+
 /**
  * core_open() - open a core dump
  * @path: a file
@@ -259,21 +271,40 @@ static const char *map_file(struct core *c, const char *path)
  */
 struct core *core_open(const char *path, char *why, size_t n)
 {
-	struct core *c = calloc(1, sizeof(*c));
-	const char *problem;
+	struct core *c = new_core();
+	const char *problem = c ? map_file(c, path) : "out of memory";
 
-	if (!c) {
-		snprintf(why, n, "%s: out of memory", path);
-		return NULL;
-	}
-	c->guard = -1;
-	c->mem = (struct ehf_mem){ .read = mem_read, .direct = mem_direct };
-	problem = map_file(c, path);
 	if (!problem)
 		problem = parse(c);
 	if (!problem)
 		return c;
 	snprintf(why, n, "%s: %s", path, problem);
+	core_close(c);
+	return NULL;
+}
+
+/**
+ * core_open_memory() - open a core dump that is in memory
+ * @bytes: the core; must outlive the result
+ * @size: bytes of it
+ * @why: filled in on failure: one line
+ * @n: bytes of @why
+ *
+ * Return: the core, or NULL.
+ */
+struct core *core_open_memory(const void *bytes, u64 size, char *why, size_t n)
+{
+	struct core *c = new_core();
+	const char *problem = "out of memory";
+
+	if (c) {
+		c->bytes = bytes;
+		c->size = size;
+		problem = parse(c);
+	}
+	if (!problem)
+		return c;
+	snprintf(why, n, "%s", problem);
 	core_close(c);
 	return NULL;
 }

@@ -95,6 +95,7 @@ struct core {
 };
 
 struct core *core_open(const char *path, char *why, size_t n);
+struct core *core_open_memory(const void *bytes, u64 size, char *why, size_t n);
 void core_close(struct core *core);
 const struct core_segment *core_segment_at(const struct core *core, u64 addr);
 const u8 *core_at(const struct core *core, u64 addr, u64 *avail);

@@ -43,7 +43,7 @@ static int tell(const struct core_maps_opts *o, const char *name, u64 start, u64
 		.addr = start, .len = end - start, .pgoff = pos, .name = name,
 		.has_prot = true, .prot = prot, .flags = MAP_PRIVATE, .data = !(prot & PROT_EXEC),
 	};
-	if (id_len <= sizeof(rec.mmap.build_id)) {
+	if (id_len && id_len <= sizeof(rec.mmap.build_id)) {
 		memcpy(rec.mmap.build_id, id, id_len);
 		rec.mmap.build_id_size = (u8)id_len;
 	}

@@ -450,14 +450,34 @@ static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, 
 	return bytes;
 }
 
+/* A recording's own vDSO may have been put below the prefix, under the name that it is mapped by. */
+static bool vdso_in_symfs(struct module *m)
+{
+	char *path = NULL;
+
+	if (!*m->owner->symfs || asprintf(&path, "%s/[vdso]", m->owner->symfs) < 0)
+		return false;
+	if (access(path, R_OK)) {
+		free(path);
+		return false;
+	}
+	m->file_path = path;
+	return true;
+}
+
 static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 {
 	struct image_error err = { 0 };
 	struct image *img = NULL;
 	enum image_status status;
 	size_t size = 0;
-	const void *bytes = find_vdso(m, map, &size);
+	const void *bytes;
 
+	if (vdso_in_symfs(m)) {
+		open_file(m, map);
+		return;
+	}
+	bytes = find_vdso(m, map, &size);
 	if (!bytes) {
 		m->identity = MODULE_ID_NONE;
 		return;
