@@ -14,8 +14,6 @@
 
 #include "harness/kmod/kmod.h"
 
-typedef void (*for_task_t)(struct ehu_task_info *info, void *arg);
-
 static DEFINE_HASHTABLE(threads, 8);
 static DEFINE_SPINLOCK(threads_lock);
 static DEFINE_MUTEX(requesters_lock);
@@ -84,7 +82,8 @@ static void op_unlock(struct ehu_deferred *d)
 	mutex_unlock(&requesters_lock);
 }
 
-static void op_for_each_task(struct ehu_deferred *d, for_task_t fn, void *arg)
+static void op_all_tasks(struct ehu_deferred *d,
+			 void (*fn)(struct ehu_task_info *info, void *arg), void *arg)
 {
 	struct kmod_thread *t;
 	int bucket;
@@ -163,7 +162,7 @@ static const struct ehu_deferred_ops deferred_ops = {
 	.nmi_safe = true, .cpu = op_cpu, .counter = op_counter, .schedule = op_schedule,
 	.read_lock = op_read_lock, .read_unlock = op_read_unlock,
 	.synchronize = op_synchronize, .lock = op_lock, .unlock = op_unlock,
-	.for_each_task = op_for_each_task, .walk = op_walk,
+	.for_each_task = op_all_tasks, .walk = op_walk,
 };
 
 /*
