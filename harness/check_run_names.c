@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/report_stack.h"
 #include "harness/symbols_verify.h"
 
 /* Inlined levels of one trace that are kept apart; the rest is left to the outermost. */
@@ -39,6 +40,7 @@ struct check_run_names {
 	/* the sample that is being written as JSON */
 	const struct task_maps *maps;
 	u32 pid;
+	struct report_stack text;	/* of @opts.print */
 };
 
 static void tell(void *arg, const char *path, enum debuginfo_verdict verdict, const char *text)
@@ -73,6 +75,7 @@ struct check_run_names *check_run_names_new(const struct check_run_names_options
 		return NULL;
 	n->opts = *opts;
 	n->out = out;
+	n->text.out = out;
 	n->symbols = symbols_new(&how);
 	if (opts->html || opts->folded)
 		n->stacks = report_folded_new();
@@ -342,22 +345,24 @@ static void keep_diff(struct check_run_names *n, const struct report_trace_sampl
 static void print_stack(struct check_run_names *n, const struct report_trace_sample *s,
 			const struct task_maps *maps)
 {
-	fprintf(n->out, "%s %5u %5" PRIu64 ".%06" PRIu64 ": \n", s->task->comm, s->rec->pid,
-		s->rec->time / 1000000000, s->rec->time / 1000 % 1000000);
+	report_stack_begin(&n->text, s->task->comm, s->rec->pid, s->rec->time);
 	for (u32 i = 0; i < s->ours->nr; i++) {
 		const struct ehu_entry *e = &s->ours->entry[i];
 		struct check_run_names_frame f;
-		const char *name;
 
-		check_run_names_frame(n, maps, s->rec->pid, e->ip, e->flags & EHU_ENTRY_EXACT, &f);
-		for (u32 k = 0; k + 1 < f.answer->nr_places; k++) {
-			name = f.answer->place[k].name;
-			fprintf(n->out, "\t%16" PRIx64 " %s (inlined)\n", e->ip, name ? name : "[unknown]");
+		if (n->opts.mode == CHECK_RUN_NAMES_NONE) {
+			report_stack_frame(&n->text, e->ip);
+			continue;
 		}
-		name = symbols_function(f.answer);
-		fprintf(n->out, "\t%16" PRIx64 " %s\n", e->ip, name ? name : "[unknown]");
+		check_run_names_frame(n, maps, s->rec->pid, e->ip, e->flags & EHU_ENTRY_EXACT, &f);
+		for (u32 k = 0; k + 1 < f.answer->nr_places; k++)
+			report_stack_named(&n->text, e->ip, f.answer->place[k].name, true);
+		report_stack_named(&n->text, e->ip, symbols_function(f.answer), false);
 	}
-	putc('\n', n->out);
+	report_stack_end(&n->text);
+	/* A live run is read while it goes on. */
+	if (n->opts.live)
+		report_stack_flush(&n->text);
 }
 
 static void add_verify(struct check_run_names *n, const struct check_run_names_frame *f, bool exact)
@@ -386,7 +391,8 @@ void check_run_names_sample(struct check_run_names *n, const struct report_trace
 		keep_diff(n, s, maps, number);
 	if (n->opts.print)
 		print_stack(n, s, maps);
-	if (!check_run_names_wanted(n, s))
+	/* Whose names were printed, the report does not tell: it is the stacks. */
+	if (!check_run_names_wanted(n, s) || (n->opts.print && !n->verify))
 		return;
 	for (u32 i = 0; i < s->ours->nr; i++) {
 		const struct ehu_entry *e = &s->ours->entry[i];
@@ -612,7 +618,7 @@ static bool write_folded(void *arg, FILE *out)
 }
 
 /**
- * check_run_names_end() - write the page and the folded stacks
+ * check_run_names_end() - write the page, the folded stacks, and what is left to print
  * @n: the names
  * @figures: of the run
  * @context: of the run
@@ -638,6 +644,7 @@ bool check_run_names_end(struct check_run_names *n, const struct report_trace *f
 
 	for (u32 i = 0; i < n->nr_diffs; i++)
 		diff[i] = n->diff[i].page;
+	report_stack_flush(&n->text);
 	if (n->opts.html && !write_to(n->opts.html, failed, write_page, &page))
 		return false;
 	return !n->opts.folded || write_to(n->opts.folded, failed, write_folded, n->stacks);
