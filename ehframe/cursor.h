@@ -23,6 +23,7 @@
 #define EHF_MAX_LEB	16
 
 struct ehf_memo;
+struct ehf_memo_slot;
 
 /**
  * struct ehf_ctx - what every function that reads a section needs
@@ -33,7 +34,8 @@ struct ehf_memo;
  * @hand: optional: bytes of the section that the caller got from ->direct, so that it is not
  *	asked for each record again
  * @memo: optional: CIEs that were read before
- * @generation: names the state of the sections in @memo: whatever changes them draws a new
+ * @slot: optional, where there is no @memo: the CIE that was read last
+ * @generation: names the state of the sections in @memo and @slot: whatever changes them draws a new
  *	number. 0 where @memo is not to be used
  */
 struct ehf_ctx {
@@ -43,6 +45,7 @@ struct ehf_ctx {
 	struct ehf_cost *cost;
 	struct ehf_hand hand;
 	struct ehf_memo *memo;
+	struct ehf_memo_slot *slot;
 	u64 generation;
 };
 

@@ -115,8 +115,10 @@ struct ehf_memo {
 /* The slot for the CIE at @addr, or NULL where nothing may be kept. */
 static inline struct ehf_memo_slot *ehf_memo_slot(const struct ehf_ctx *ctx, u64 addr)
 {
-	if (!ctx->memo || !ctx->generation)
+	if (!ctx->generation)
 		return NULL;
+	if (!ctx->memo)
+		return ctx->slot;
 	return &ctx->memo->slot[(addr >> 2 ^ addr >> 12) % EHF_MEMO_SLOTS];
 }
 

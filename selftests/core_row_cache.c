@@ -6,7 +6,7 @@
 #include "selftests/kselftest_harness.h"
 #include "unwind/row_cache.h"
 
-#define NR_SLOTS 8
+#define NR_SLOTS 16
 
 FIXTURE(row_cache)
 {
@@ -37,14 +37,15 @@ static bool kept(FIXTURE_DATA(row_cache) *self)
 
 TEST(row_cache_wants_a_power_of_two)
 {
-	struct ehu_slot slot[4];
+	struct ehu_slot slot[8];
 	struct ehu_row_cache c;
 
 	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 0));
 	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 1));
-	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 3));
-	EXPECT_EQ(0, ehu_row_cache_init(&c, slot, 2));
+	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 2));
+	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 6));
 	EXPECT_EQ(0, ehu_row_cache_init(&c, slot, 4));
+	EXPECT_EQ(0, ehu_row_cache_init(&c, slot, 8));
 }
 
 TEST_F(row_cache, an_empty_one_finds_nothing)
@@ -63,18 +64,19 @@ TEST_F(row_cache, address_and_generation_are_both_the_key)
 	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1 | 1ULL << 39, 0x401000));
 }
 
-TEST_F(row_cache, two_addresses_share_a_set)
+TEST_F(row_cache, the_oldest_of_a_set_goes)
 {
-	u64 a = 0x1000, b = a ^ 1ULL << 40, c = a ^ 1ULL << 41;
+	u64 addr[EHU_ROW_CACHE_WAYS + 1];
 
-	ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, a, &self->row);
-	ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, b, &self->row);
-	EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, a));
-	EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, b));
-	ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, c, &self->row);
-	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, a));
-	EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, b));
-	EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, c));
+	for (u32 k = 0; k <= EHU_ROW_CACHE_WAYS; k++) {
+		/* The low bits, which make the set, are the same. */
+		addr[k] = 0x1000 | (u64)k << 40;
+		ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, addr[k], &self->row);
+		EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, addr[k]));
+	}
+	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, addr[0]));
+	for (u32 k = 1; k <= EHU_ROW_CACHE_WAYS; k++)
+		EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, addr[k]));
 }
 
 TEST_F(row_cache, keys_beyond_their_bits_are_not_kept)

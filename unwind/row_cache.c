@@ -8,7 +8,7 @@
  * ehu_row_cache_init() - make an empty cache
  * @cache: the cache
  * @storage: room for @nr_slots slots; belongs to the cache from now on
- * @nr_slots: a power of two, 2 at least
+ * @nr_slots: a power of two, EHU_ROW_CACHE_WAYS at least
  *
  * Return: 0, or -EINVAL for a number that is none.
  */
@@ -16,12 +16,12 @@ int ehu_row_cache_init(struct ehu_row_cache *cache, struct ehu_slot *storage, u6
 {
 	u64 k;
 
-	if (nr_slots < 2 || nr_slots & (nr_slots - 1))
+	if (nr_slots < EHU_ROW_CACHE_WAYS || nr_slots & (nr_slots - 1))
 		return -EINVAL;
 	for (k = 0; k < nr_slots; k++)
 		storage[k] = (struct ehu_slot){ 0, 0 };
 	cache->slot = storage;
-	cache->set_mask = nr_slots / 2 - 1;
+	cache->set_mask = nr_slots / EHU_ROW_CACHE_WAYS - 1;
 	cache->hits = 0;
 	cache->misses = 0;
 	return 0;
@@ -41,8 +41,11 @@ static void put(struct ehu_row_cache *cache, u64 generation, u64 addr, u64 key, 
 {
 	struct ehu_slot *s = ehu_row_cache_set(cache, addr);
 
-	/* The newer of the two goes first; what was first is kept as second. */
-	s[1] = s[0];
+	u32 k;
+
+	/* The newest goes first, the oldest is lost. */
+	for (k = EHU_ROW_CACHE_WAYS - 1; k > 0; k--)
+		s[k] = s[k - 1];
 	s[0].key = addr | key << EHU_SLOT_ADDR_BITS;
 	s[0].word = generation | word;
 }

@@ -36,9 +36,12 @@ struct ehu_slot {
 #define EHU_SLOT_FP_OFF		46		/* 9 bits, words, signed */
 #define EHU_SLOT_RA_OFF		55		/* 9 bits, words, signed; up to bit 63 */
 
+/* Slots that an address may be in: one cache line of them. */
+#define EHU_ROW_CACHE_WAYS	4
+
 /**
  * struct ehu_row_cache - a row cache
- * @slot: storage of the caller: 2 slots a set
+ * @slot: storage of the caller: EHU_ROW_CACHE_WAYS slots a set, best aligned to 64 bytes
  * @set_mask: sets minus 1; a power of two of them
  * @hits: lookups that were served
  * @misses: lookups that were not
@@ -62,10 +65,17 @@ void ehu_row_cache_put(struct ehu_row_cache *cache, const struct ehu_arch *arch,
 void ehu_row_cache_put_stop(struct ehu_row_cache *cache, u64 generation, u64 addr,
 			    enum ehf_stop stop);
 
-/* The set that an address belongs to: return addresses differ in their low bits. */
+/* The set that an address belongs to: functions are aligned, calls in them are not. */
 static inline struct ehu_slot *ehu_row_cache_set(const struct ehu_row_cache *cache, u64 addr)
 {
-	return &cache->slot[2 * ((addr ^ addr >> 11) & cache->set_mask)];
+	return &cache->slot[EHU_ROW_CACHE_WAYS * ((addr ^ addr >> 9) & cache->set_mask)];
+}
+
+/* Is this the slot of the pair? What is shifted out is not of the key, or not of the generation. */
+static inline bool ehu_slot_is(const struct ehu_slot *s, u64 generation, u64 addr)
+{
+	return !((s->key ^ addr) << (64 - EHU_SLOT_ADDR_BITS) |
+		 (s->word ^ generation) << (64 - EHU_SLOT_GEN_BITS));
 }
 
 /* The slot of an address, or NULL. */
@@ -73,14 +83,11 @@ static inline const struct ehu_slot *ehu_row_cache_find(const struct ehu_row_cac
 							u64 generation, u64 addr)
 {
 	const struct ehu_slot *s = ehu_row_cache_set(cache, addr);
-	const u64 gen_bits = (1ULL << EHU_SLOT_GEN_BITS) - 1;
+	u32 k;
 
-	/* Shifted out: the bits that are not of the key, or not of the generation. */
-	if (!((s->key ^ addr) << 16) && !((s->word ^ generation) & gen_bits))
-		return s;
-	s++;
-	if (!((s->key ^ addr) << 16) && !((s->word ^ generation) & gen_bits))
-		return s;
+	for (k = 0; k < EHU_ROW_CACHE_WAYS; k++)
+		if (ehu_slot_is(&s[k], generation, addr))
+			return &s[k];
 	return NULL;
 }
 

@@ -366,9 +366,9 @@ static enum ehf_stop step_by_fp(struct step *s, struct ehu_user_state *to)
 	return stop;
 }
 
-/* The row of an address from the section's bytes; the cache learns what it was. */
+/* The row of an address from the section's bytes; the cache learns what it was, if it may. */
 static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u64 addr,
-			      struct ehf_row *row)
+			      bool learn, struct ehf_row *row)
 {
 	const struct ehu_sections *sections = u->sections;
 	/* Before the section is found: were it removed in between, its row would be kept as new. */
@@ -377,8 +377,9 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 	enum ehf_stop stop = EHF_STOP_PC_NOT_IN_MODULE;
 
 	if (section) {
-		ctx->memo = u->memo;
-		ctx->generation = generation;
+		/* What one walk keeps for itself is in order where nothing may be cached, too. */
+		ctx->memo = generation ? u->memo : NULL;
+		ctx->generation = generation ? generation : 1;
 		if (u->mem->direct) {
 			ctx->hand.start = section->eh_frame;
 			ctx->hand.p = u->mem->direct(u->mem, section->eh_frame,
@@ -391,7 +392,7 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 		if (sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
 			sections->corrupt(sections, section, stop);
 	}
-	if (u->cache) {
+	if (u->cache && learn) {
 		if (stop)
 			ehu_row_cache_put_stop(u->cache, generation, addr, stop);
 		else
@@ -553,6 +554,7 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 {
 	struct ehf_ctx ctx = {
 		.mem = u->mem, .abi = &u->arch->abi, .limits = u->limits, .cost = cost,
+		.slot = state->slot,
 	};
 	struct ehu_user_state to = *state;
 	struct step s = { .u = u, .ctx = &ctx, .from = state };
@@ -562,7 +564,7 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 	if (slot && slot->word & EHU_SLOT_STOP)
 		stop = (enum ehf_stop)(slot->word >> 48);
 	else
-		stop = find_row(u, &ctx, addr, &row);
+		stop = find_row(u, &ctx, addr, !slot, &row);
 	if (!stop)
 		stop = step_by_row(&s, &row, &to);
 	/* A trampoline without CFI may have the end of some function in front of it. */
@@ -583,6 +585,118 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 	take_stack(u, &to);
 	*state = to;
 	return EHF_STOP_NONE;
+}
+
+/* May the stack be read by the host's own loads of 8 bytes? */
+static inline bool is_host_like(const struct ehf_abi *abi)
+{
+#ifdef __BYTE_ORDER__
+	return abi->word_size == 8 && abi->addr_size == 8 &&
+	       abi->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+#else
+	return false;
+#endif
+}
+
+/**
+ * ehu_user_run() - take the steps whose rows are cached and whose stack is at hand
+ * @u: the walk
+ * @state: the frame; becomes the last one that was reached
+ * @entry: where the frames that are reached go
+ * @room: how many @entry has room for
+ * @cost: counters, added to
+ *
+ * The loop that nearly all frames of a profile go through. Each step is what step_by_slot()
+ * does; whatever is unusual ends it, and ehu_user_next() then says what that was.
+ *
+ * Return: how many frames were reached, perhaps 0.
+ */
+u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
+		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost)
+{
+	struct ehu_user_state *const f = state;
+	const struct ehf_abi *abi = &u->arch->abi;
+	const u64 generation = ehu_generation(u->sections);
+	const u64 mask = ra_mask(u), align = u->arch->sp_align - 1U;
+	const u64 sp_off = (u64)(s64)abi->sp_off;
+	const u8 *const p = f->stack.p;
+	const u64 start = f->stack.start;
+	u64 ip = f->ip, sp = f->sp, fp = f->fp, loads = 0;
+	bool fp_known = f->fp_known;
+	u64 addr = ehu_lookup_addr(f), last;
+	u32 n;
+
+	if (!u->cache || !is_host_like(abi) || f->stack.len < 8)
+		return 0;
+	last = f->stack.len - 8;
+	for (n = 0; n < room; n++) {
+		const struct ehu_slot *slot;
+		u64 word, cfa, to_sp, at, ra, to_fp = fp;
+		bool to_known = fp_known;
+
+		if (!ehu_row_cache_can(generation, addr))
+			break;
+		slot = ehu_row_cache_find(u->cache, generation, addr);
+		if (!slot)
+			break;
+		word = slot->word;
+		if (word & (EHU_SLOT_STOP | EHU_SLOT_CFA_LOAD | EHU_SLOT_SP_SAVED))
+			break;
+		if (word & EHU_SLOT_CFA_FP && !fp_known)
+			break;
+		cfa = (word & EHU_SLOT_CFA_FP ? fp : sp) +
+		      slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, 8);
+		to_sp = cfa + sp_off;
+		at = cfa + slot_off(word, EHU_SLOT_RA_OFF, 9, 8) - start;
+		if (cfa & align || to_sp <= sp || at > last)
+			break;
+		__builtin_memcpy(&ra, p + at, 8);
+		ra &= mask;
+		if (!ra)
+			break;
+		if ((word & EHU_SLOT_FP_MASK) == EHU_SLOT_FP_SAVED) {
+			at = cfa + slot_off(word, EHU_SLOT_FP_OFF, 9, 8) - start;
+			if (at > last)
+				break;
+			__builtin_memcpy(&to_fp, p + at, 8);
+			to_known = true;
+			loads++;
+		} else if ((word & EHU_SLOT_FP_MASK) != EHU_SLOT_FP_KEPT) {
+			/* Lost, or where FP points to. */
+			to_known = (word & EHU_SLOT_FP_MASK) == EHU_SLOT_FP_AT_FP;
+			at = fp - start;
+			if (to_known && (!fp_known || at > last))
+				break;
+			to_fp = 0;
+			if (to_known) {
+				__builtin_memcpy(&to_fp, p + at, 8);
+				loads++;
+			}
+		}
+		ip = ra;
+		sp = to_sp;
+		fp = to_fp;
+		fp_known = to_known;
+		addr = ip - 1;
+		entry[n] = (struct ehu_entry){
+			.ip = ip, .sp = sp, .fp = fp_known ? fp : 0, .via = EHU_VIA_EH_FRAME,
+			.flags = fp_known ? EHU_ENTRY_FP_KNOWN : 0,
+		};
+	}
+	if (!n)
+		return 0;
+	u->cache->hits += n;
+	cost->reads += n + loads;
+	cost->bytes += 8 * (n + loads);
+	f->ip = ip;
+	f->sp = sp;
+	f->fp = fp;
+	f->fp_known = fp_known;
+	f->exact = false;
+	f->via = EHU_VIA_EH_FRAME;
+	f->regs = NULL;
+	f->layout = NULL;
+	return n;
 }
 
 /**

@@ -59,6 +59,8 @@ struct ehu_unwind {
  * @layout: with @saved, where a signal frame saved the register file of this one; else NULL
  * @saved: address that @layout counts from
  * @stack: what is at hand of the stack
+ * @slot: optional: keeps the CIE of one frame for the next, where there is no memo; all zero at
+ *	first
  */
 struct ehu_user_state {
 	u64 ip;
@@ -71,12 +73,45 @@ struct ehu_user_state {
 	const struct ehu_signal_layout *layout;
 	u64 saved;
 	struct ehf_hand stack;
+	struct ehf_memo_slot *slot;
+};
+
+/* Flags of an entry. */
+#define EHU_ENTRY_FP_KNOWN	0x01
+#define EHU_ENTRY_EXACT		0x02	/* ip is no return address */
+
+/**
+ * struct ehu_entry - one frame of a trace
+ * @ip: its pc: interrupted, or the return address as it is (not minus 1)
+ * @sp: its stack pointer
+ * @fp: its frame pointer where EHU_ENTRY_FP_KNOWN is set, else 0
+ * @via: enum ehu_via
+ * @flags: EHU_ENTRY_*
+ */
+struct ehu_entry {
+	u64 ip;
+	u64 sp;
+	u64 fp;
+	u8 via;
+	u8 flags;
 };
 
 bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 		    struct ehu_user_state *state);
+u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
+		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost);
 enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost);
+
+/* A frame as an entry of a trace. */
+static inline void ehu_entry_fill(struct ehu_entry *e, const struct ehu_user_state *f)
+{
+	e->ip = f->ip;
+	e->sp = f->sp;
+	e->fp = f->fp_known ? f->fp : 0;
+	e->via = (u8)f->via;
+	e->flags = (u8)((f->fp_known ? EHU_ENTRY_FP_KNOWN : 0) | (f->exact ? EHU_ENTRY_EXACT : 0));
+}
 
 /* The one place that decides which address is looked up for a frame. */
 static inline u64 ehu_lookup_addr(const struct ehu_user_state *state)

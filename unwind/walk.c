@@ -4,17 +4,6 @@
  */
 #include "unwind/walk.h"
 
-static void store(struct ehu_trace *trace, const struct ehu_user_state *f)
-{
-	struct ehu_entry *e = &trace->entry[trace->nr++];
-
-	e->ip = f->ip;
-	e->sp = f->sp;
-	e->fp = f->fp_known ? f->fp : 0;
-	e->via = (u8)f->via;
-	e->flags = (u8)((f->fp_known ? EHU_ENTRY_FP_KNOWN : 0) | (f->exact ? EHU_ENTRY_EXACT : 0));
-}
-
 /**
  * ehu_walk() - walk a user stack
  * @u: machine, memory, sections, limits
@@ -28,6 +17,7 @@ static void store(struct ehu_trace *trace, const struct ehu_user_state *f)
  */
 int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu_trace *trace)
 {
+	struct ehf_memo_slot slot = { 0 };
 	struct ehu_user_state state;
 	bool has_sp;
 
@@ -37,12 +27,15 @@ int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu
 	if (!trace->max)
 		return -EINVAL;
 	has_sp = ehu_user_start(u, regs, &state);
-	store(trace, &state);
+	state.slot = &slot;
+	ehu_entry_fill(&trace->entry[trace->nr++], &state);
 	if (!has_sp) {
 		trace->stop = EHF_STOP_CFA_REG;
 		return 0;
 	}
 	for (;;) {
+		trace->nr += ehu_user_run(u, &state, trace->entry + trace->nr,
+					  trace->max - trace->nr, &trace->cost);
 		trace->stop = ehu_user_next(u, &state, &trace->cost);
 		if (trace->stop)
 			return 0;
@@ -50,6 +43,6 @@ int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu
 			trace->stop = EHF_STOP_TRACE_FULL;
 			return 0;
 		}
-		store(trace, &state);
+		ehu_entry_fill(&trace->entry[trace->nr++], &state);
 	}
 }

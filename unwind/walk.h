@@ -7,26 +7,6 @@
 
 #include "unwind/user.h"
 
-/* Flags of an entry. */
-#define EHU_ENTRY_FP_KNOWN	0x01
-#define EHU_ENTRY_EXACT		0x02	/* ip is no return address */
-
-/**
- * struct ehu_entry - one frame of a trace
- * @ip: its pc: interrupted, or the return address as it is (not minus 1)
- * @sp: its stack pointer
- * @fp: its frame pointer where EHU_ENTRY_FP_KNOWN is set, else 0
- * @via: enum ehu_via
- * @flags: EHU_ENTRY_*
- */
-struct ehu_entry {
-	u64 ip;
-	u64 sp;
-	u64 fp;
-	u8 via;
-	u8 flags;
-};
-
 /**
  * struct ehu_trace - a trace
  * @entry: storage of the caller, topmost frame first
