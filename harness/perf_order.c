@@ -25,7 +25,7 @@ struct item {
 	u32 size;	/* of the record */
 	u32 gap;
 	u32 gap_size;
-	u8 raw[];
+	_Alignas(8) u8 raw[];
 };
 
 struct perf_order {
@@ -42,6 +42,7 @@ struct perf_order {
 	bool finished;
 	int result;		/* how the file ended, for perf_order_next() */
 	struct perf_order_stats stats;
+	struct item *held;	/* the item that the caller looks at */
 	_Alignas(8) u8 out[PERF_ABI_MAX_RECORD];	/* what the caller looks at */
 };
 
@@ -71,6 +72,7 @@ void perf_order_free(struct perf_order *q)
 	while (q->nr)
 		free(q->heap[--q->nr]);
 	free(q->heap);
+	free(q->held);
 	free(q);
 }
 
@@ -115,25 +117,27 @@ static size_t bytes_of(const struct item *item)
 	return sizeof(*item) + item->size - item->gap_size;
 }
 
-/* The oldest record is put together in q->out; returns its size. */
-static size_t take_oldest(struct perf_order *q, u64 *time, u64 *pos)
+/* The oldest record: as it was kept where all of it was, else put together in q->out. */
+static const u8 *take_oldest(struct perf_order *q, size_t *size, u64 *time, u64 *pos)
 {
 	struct item *item = q->heap[0];
 	u32 end = item->gap + item->gap_size;
-	size_t size = item->size;
 
-	memcpy(q->out, item->raw, item->gap);
-	memset(q->out + item->gap, 0, item->gap_size);
-	memcpy(q->out + end, item->raw + item->gap, size - end);
+	*size = item->size;
 	*time = item->time;
 	*pos = item->pos;
-
 	q->heap[0] = q->heap[--q->nr];
 	if (q->nr)
 		sift_down(q);
 	q->bytes -= bytes_of(item);
-	free(item);
-	return size;
+	free(q->held);
+	q->held = item;
+	if (!item->gap_size)
+		return item->raw;
+	memcpy(q->out, item->raw, item->gap);
+	memset(q->out + item->gap, 0, item->gap_size);
+	memcpy(q->out + end, item->raw + item->gap, *size - end);
+	return q->out;
 }
 
 /**
@@ -225,6 +229,7 @@ int perf_order_pop(struct perf_order *q, struct perf_decode *d, struct perf_even
 
 	while (q->nr) {
 		bool due = q->finished || q->heap[0]->time <= q->due;
+		const u8 *raw;
 		size_t size;
 		u64 time;
 		u64 pos;
@@ -232,13 +237,13 @@ int perf_order_pop(struct perf_order *q, struct perf_decode *d, struct perf_even
 		if (!due && q->bytes <= q->max_bytes)
 			return 0;
 		q->stats.early += !due;
-		size = take_oldest(q, &time, &pos);
+		raw = take_oldest(q, &size, &time, &pos);
 		if (time && time < q->last)
 			q->stats.late++;
 		else if (time)
 			q->last = time;
 		/* It was decoded before it was pushed, so it decodes now. */
-		if (perf_decode_record(d, q->out, size, pos, out, &why) > 0)
+		if (perf_decode_record(d, raw, size, pos, out, &why) > 0)
 			return 1;
 	}
 	return 0;
