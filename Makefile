@@ -14,6 +14,7 @@
 #   make test-html        the page of a real run, opened in headless Chromium
 #   make core             the freestanding library and its own tests, nothing else
 #   make test-core        run those tests; with CROSS_COMPILE under qemu-user
+#   make test-guests      record in s390x and arm64 guests under qemu, unwind here
 #   make module           the core as a kernel module, against installed headers
 #   make test-kernel      run it in a Debian guest under qemu; ARCH=s390x for that one
 #   make test-kunit       the core's tests under KASAN in a user-mode kernel (builds one)
@@ -147,6 +148,8 @@ test-core: core
 	@$(env) EHU_RUN='$(if $(CROSS_COMPILE),$(qemu))' selftests/run $(core_t)
 fuzz: $(if $(FUZZ),$(FUZZ:%=$O/fuzz/%),$(fuzzers))
 	@$(env) selftests/fuzz/run $(or $(FUZZ_TIME),60) $^
+test-guests: all
+	@$(env) $(call script,tools/guests.sh) $(ARCH)
 demo: all
 	@$(env) tools/demo
 prove:
@@ -183,6 +186,6 @@ clean:
 
 .PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
 .PHONY: bench-symbols test-html module test-kernel test-kunit
-.PHONY: install help clean FORCE
+.PHONY: test-guests install help clean FORCE
 .DELETE_ON_ERROR:
 -include $(patsubst %.o,%.d,$(objs) $(fuzz_o) $(fuzz_t))

@@ -274,4 +274,5 @@ cat <<'MD'
   registers of the frame that catches over those that its callers saved, so that for some instructions the
   stack holds no frame that CFI could describe. libdw's trace ends at the same frame.
 MD
+"$here/tools/results-arch.sh" "$build"
 exit "$worst"

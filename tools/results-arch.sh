@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The part of docs/results.md that is about machines other than this one.
+#
+#   tools/results-arch.sh [BUILD-FOLDER]
+#
+# Rows of Debian's cross and multilib libraries; programs emulated by qemu-user and sampled from
+# within (selftests/arch_emulated.t); and, where tools/guests.sh has run, its recordings.
+set -u
+cd "$(dirname "$0")/.." || exit
+build=$(realpath "${1:-${EHU_BUILD:-build}}")
+check=$build/ehunwind-check
+
+cat <<'M'
+
+## Other machines
+
+### Rows of libraries (`ehunwind-check --json FOLDER`)
+
+| machine | folder | files | FDEs | rows | equal | libdw wrong | different | unsupported bytes |
+|---|---|---|---|---|---|---|---|---|
+M
+for pair in s390x:/usr/s390x-linux-gnu/lib aarch64:/usr/aarch64-linux-gnu/lib i386:/usr/lib32 \
+	x32:/usr/libx32; do
+	[ -d "${pair#*:}" ] || { echo "| ${pair%%:*} | ${pair#*:} | not installed | | | | | | |"; continue; }
+	"$check" --json -j 2 "${pair#*:}" | tail -n 1 | python3 -c '
+import json, sys
+s = json.loads(sys.stdin.read())
+r, b = s["rows"], s["bytes"]
+print("| %s | %s | %d | %d | %d | %d | %d | %d | %d of %d |" % (
+    sys.argv[1], sys.argv[2], s["files"], s["fdes"], r["total"], r["equal"], r["oracle_wrong"],
+    r["different"], b["unsupported"], b["total"]))' "${pair%%:*}" "${pair#*:}"
+done
+
+# table FILE-OF-JSON...: a row each, of traces
+table() {
+	python3 - "$@" <<-'P'
+	import json, os, sys
+	for path in sys.argv[1:]:
+	    objects = [json.loads(line) for line in open(path)]
+	    s, d = objects[-1], [o for o in objects if o['type'] == 'trace-details'][0]
+	    chain = d.get('libgcc')
+	    name = os.path.basename(path)[:-5]
+	    faults = ', '.join('%s %d' % f for f in sorted(d['oracle_faults'].items()))
+	    print('| %s %s | %d | %d | %d | %d | %s | %s | %d | %d |' % (
+	        os.path.basename(os.path.dirname(path)), name, s['samples'] - s['untestable'],
+	        s['frames'], s['complete'], s['equal'], faults,
+	        '%d of %d' % (chain['equal'], chain['traces']) if chain else '-', s['different'],
+	        s['unexplained']))
+	P
+}
+
+table_head() {
+	cat <<-'M'
+
+	| program | traces | frames | complete | equal to libdw | longer: libdw's fault | equal to libgcc | different | unexplained |
+	|---|---|---|---|---|---|---|---|---|
+	M
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+EHU_BUILD=$build selftests/arch_emulated.t >/dev/null 2>&1
+echo
+echo '### Emulated programs, sampled from within (`selftests/arch_emulated.t`)'
+echo
+echo 'libdw is blind to signed return addresses and to most signal frames without CFI'
+echo '(docs/oracles.md): there libgcc, from within the program, is the reference. What it has and'
+echo 'a sample has not is a second stack (-alt, deep).'
+table_head
+for data in "$build"/targets/{s390x,s390x-*,aarch64,aarch64-*}/*.data; do
+	[ -e "$data" ] || continue
+	folder=$work/$(basename "$(dirname "$data")")
+	mkdir -p "$folder"
+	json=$folder/$(basename "$data" .data).json
+	"$check" --json --no-symbols -i "$data" > "$json" 2>/dev/null
+	table "$json"
+done
+
+echo
+echo '### Guests: Debian kernels under qemu, recorded by perf events (`make test-guests`)'
+if ls "$build"/guests/*/data/*.json >/dev/null 2>&1; then
+	table_head
+	for json in "$build"/guests/*/data/*.json; do
+		machine=$(basename "$(dirname "$(dirname "$json")")")
+		mkdir -p "$work/guest-$machine"
+		cp "$json" "$work/guest-$machine"
+		table "$work/guest-$machine/$(basename "$json")"
+	done
+else
+	echo
+	echo 'Not run.'
+fi
