@@ -67,6 +67,7 @@ def build(arch, folder, name, flags):
 
 
 total = {}
+built = {}
 for variant, arch, extra in MACHINES:
     qemu = shutil.which('qemu-%s-static' % arch)
     folder = os.path.join(TARGETS, variant)
@@ -74,7 +75,10 @@ for variant, arch, extra in MACHINES:
         full = '-'.join((variant, name) + args)
         if variant != arch and variant != 'aarch64-signed' and (name not in FEW or args):
             continue
-        why = 'no qemu-%s-static' % arch if not qemu else build(arch, folder, name, flags + extra)
+        # Once: a file that is built again is another one than a recording of it names.
+        if (variant, name) not in built:
+            built[variant, name] = build(arch, folder, name, flags + extra)
+        why = 'no qemu-%s-static' % arch if not qemu else built[variant, name]
         if why:
             skip(full, why)
             continue
