@@ -98,7 +98,7 @@ static int set_up(struct run *run, const struct module_params *where)
 static int consume(struct check_run_live *live, void *arg)
 {
 	struct run *run = arg;
-	struct module_params where = { .symfs = run->opts->symfs };
+	struct module_params where = { .symfs = run->opts->symfs, .live = true };
 	struct perf_event_rec rec;
 	int rc = set_up(run, &where);
 
@@ -214,7 +214,7 @@ static void from_capture(struct run *run)
 static void from_stops(struct run *run)
 {
 	const struct check_run_options *opts = run->opts;
-	const struct module_params where = { .symfs = opts->symfs };
+	const struct module_params where = { .symfs = opts->symfs, .live = true };
 	const struct defer_opts how = {
 		.live = { .frequency = opts->capture.frequency,
 			  .duration_ms = opts->capture.duration_ms },

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "harness/debuginfo.h"
 #include "harness/perf_proc.h"
 #include "harness/vdso.h"
 
@@ -27,6 +28,7 @@
 struct modules {
 	struct module_params params;
 	char *symfs;
+	struct debuginfo *roots;	/* knows where a process's paths start */
 	struct module *bucket[NR_BUCKETS];
 	struct module *first;
 	struct module *last;
@@ -111,11 +113,12 @@ struct modules *module_table_new(const struct module_params *params)
 	mods->params = *params;
 	mods->symfs = strdup(params->symfs ? params->symfs : "");
 	mods->params.symfs = mods->symfs;
-	if (!mods->symfs) {
-		free(mods);
-		return NULL;
-	}
-	return mods;
+	mods->roots = debuginfo_new(&(struct debuginfo_options){
+		.symfs = params->symfs, .no_openat2 = params->no_openat2 });
+	if (mods->symfs && mods->roots)
+		return mods;
+	module_table_free(mods);
+	return NULL;
 }
 
 static void free_module(struct module *m)
@@ -148,6 +151,7 @@ void module_table_free(struct modules *mods)
 		mods->first = m->next;
 		free_module(m);
 	}
+	debuginfo_free(mods->roots);
 	free(mods->symfs);
 	free(mods);
 }
@@ -368,32 +372,76 @@ static void give_up(struct module *m)
 	m->file = NULL;
 }
 
-static void open_file(struct module *m, const struct perf_rec_mmap *map)
+/*
+ * What the pager opens the file by when it needs it again, and messages call it: a name in which
+ * no link is left that this host would follow elsewhere. That the name leads to the very file is
+ * seen here, as later by the pager.
+ */
+static bool name_file(struct module *m, const struct debuginfo_root *root, const char *path, int fd)
+{
+	char link[64], real[4096], *name = NULL;
+	struct stat want, have;
+	ssize_t got;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	got = readlink(link, real, sizeof(real) - 1);
+	real[got > 0 ? got : 0] = '\0';
+	if (fstat(fd, &want))
+		return false;
+	/* As this host names it; else as the target does. */
+	for (int k = 0; k < 3; k++) {
+		free(name);
+		if (asprintf(&name, "%s%s", k ? root->prefix : "", k == 2 ? path : real) < 0)
+			return false;
+		if (!stat(name, &have) && have.st_dev == want.st_dev && have.st_ino == want.st_ino)
+			break;
+	}
+	if (m->file_path != m->path)
+		free(m->file_path);
+	m->file_path = name;
+	return true;
+}
+
+/* The file that the process that maps it has at @path; -1 with the reason told. */
+static int find_file(struct module *m, const struct perf_rec_mmap *map, const char *path)
+{
+	const struct module_params *params = &m->owner->params;
+	enum debuginfo_verdict verdict = DEBUGINFO_UNREADABLE;
+	struct debuginfo_root root = { .fd = -1 };
+	int fd;
+
+	if (params->exe && params->exe_path && !strcmp(path, params->exe))
+		path = params->exe_path;
+	else
+		debuginfo_root_open(m->owner->roots, params->live ? (pid_t)map->pid : 0, &root);
+	fd = debuginfo_root_file(m->owner->roots, &root, path, &verdict);
+	if (fd < 0 && verdict == DEBUGINFO_NOT_REGULAR)
+		set_status(m, MODULE_NOT_ELF, "not a regular file");
+	else if (fd < 0)
+		set_status(m, verdict == DEBUGINFO_ABSENT ? MODULE_DELETED : MODULE_UNREADABLE, "%s",
+			   strerror(errno));
+	if (fd >= 0 && !name_file(m, &root, path, fd)) {
+		set_status(m, MODULE_UNREADABLE, "out of memory");
+		close(fd);
+		fd = -1;
+	}
+	debuginfo_root_close(&root);
+	return fd;
+}
+
+/* Takes the descriptor. */
+static void open_fd(struct module *m, const struct perf_rec_mmap *map, int fd)
 {
 	struct pager *pager = m->owner->params.pager;
 	struct image_error err = { 0 };
 	struct image *img = NULL;
 	enum image_status status;
-	struct stat st;
-	int fd, copy, res;
+	int copy, res;
 
-	/* Asked first: to open a device may have effects. */
-	if (stat(m->file_path, &st)) {
-		set_status(m, errno == ENOENT || errno == ENOTDIR ? MODULE_DELETED :
-								    MODULE_UNREADABLE,
-			   "%s", strerror(errno));
-		return;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		set_status(m, MODULE_NOT_ELF, "not a regular file");
-		return;
-	}
-	fd = open(m->file_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0) {
 		set_status(m, MODULE_UNREADABLE, "%s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return;
 	}
 	if (!m->build_id_len && !check_inode(m, map, fd)) {
@@ -450,21 +498,6 @@ static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, 
 	return bytes;
 }
 
-/* A recording's own vDSO may have been put below the prefix, under the name that it is mapped by. */
-static bool vdso_in_symfs(struct module *m)
-{
-	char *path = NULL;
-
-	if (!*m->owner->symfs || asprintf(&path, "%s/[vdso]", m->owner->symfs) < 0)
-		return false;
-	if (access(path, R_OK)) {
-		free(path);
-		return false;
-	}
-	m->file_path = path;
-	return true;
-}
-
 static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 {
 	struct image_error err = { 0 };
@@ -472,11 +505,14 @@ static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 	enum image_status status;
 	size_t size = 0;
 	const void *bytes;
+	int fd = *m->owner->symfs ? find_file(m, map, "/[vdso]") : -1;
 
-	if (vdso_in_symfs(m)) {
-		open_file(m, map);
+	/* A recording's own may have been put below the prefix, by the name that it is mapped by. */
+	if (fd >= 0) {
+		open_fd(m, map, fd);
 		return;
 	}
+	set_status(m, MODULE_OK, "%s", "");
 	bytes = find_vdso(m, map, &size);
 	if (!bytes) {
 		m->identity = MODULE_ID_NONE;
@@ -530,21 +566,13 @@ static u32 hash_bytes(u32 h, const void *bytes, size_t len)
 static struct module *new_module(struct modules *mods, const char *name)
 {
 	struct module *m = calloc(1, sizeof(*m));
-	bool is_exe = mods->params.exe && mods->params.exe_path && !strcmp(name, mods->params.exe);
-	bool elsewhere = is_exe || (*mods->symfs && *name == '/');
 
 	if (!m)
 		return NULL;
 	m->owner = mods;
 	m->path = strdup(name);
 	m->file_path = m->path;
-	if (m->path && elsewhere && asprintf(&m->file_path, "%s%s", is_exe ? "" : mods->symfs,
-					     is_exe ? mods->params.exe_path : name) < 0)
-		m->file_path = NULL;
-	if (!m->path || !m->file_path) {
-		if (m->file_path != m->path)
-			free(m->file_path);
-		free(m->path);
+	if (!m->path) {
 		free(m);
 		return NULL;
 	}
@@ -602,6 +630,7 @@ struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map
 	struct module *m;
 	const u8 *id;
 	u32 id_len, h;
+	int fd;
 
 	id = recorded_id(mods, map, &id_len);
 	if (id_len) {
@@ -643,8 +672,8 @@ struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map
 	m->build_id_len = id_len;
 	if (is_vdso(map->name))
 		open_vdso(m, map);
-	else if (!by_name(m, map->name))
-		open_file(m, map);
+	else if (!by_name(m, map->name) && (fd = find_file(m, map, map->name)) >= 0)
+		open_fd(m, map, fd);
 	return m;
 }
 

@@ -54,7 +54,8 @@ struct modules;
  * @owner: the table that it is in
  * @next: the next one of the table, in the order in which they were met
  * @path: name as recorded
- * @file_path: what was opened: @path behind the prefix; equal to @path where there is none
+ * @file_path: what was opened, as this host names it: no link in it leads out of the prefix or of
+ *	the process's own root; equal to @path where nothing was
  * @status: whether it can be used
  * @identity: how it was found to be the file that was mapped; OK and NO_CFI only (and
  *	BUILD_ID or INODE where that is what made it stale)
@@ -140,7 +141,7 @@ struct module_place {
 /**
  * struct module_params - where files are looked for
  * @pager: who reads them; must outlive the table
- * @symfs: put before each recorded path; NULL or "" for none
+ * @symfs: root of all recorded paths, which no symbolic link leads out of; NULL or "" for none
  * @build_id: optional: the build-id that is known for a path from elsewhere (perf.data's header
  *	table, perf_data_build_id()), @size bytes; NULL where none is. Asked where a mapping
  *	has none of its own
@@ -150,6 +151,8 @@ struct module_place {
  * @vdso: optional: the recorded vDSO itself, @vdso_size bytes; must outlive the table
  * @exe: optional: the file of this recorded name is found at @exe_path, whatever @symfs is
  * @exe_path: where, or NULL
+ * @live: the processes run now, on this machine: their files are looked up in their own roots
+ * @no_openat2: as on a kernel before 5.6 (for tests)
  */
 struct module_params {
 	struct pager *pager;
@@ -161,6 +164,8 @@ struct module_params {
 	u64 vdso_size;
 	const char *exe;
 	const char *exe_path;
+	bool live;
+	bool no_openat2;
 };
 
 struct modules *module_table_new(const struct module_params *params);

@@ -582,6 +582,7 @@ static void decode_mmap(struct perf_event_rec *rec, struct view *v)
 		m->flags = get32(v);
 	}
 	m->name = get_string(v);
+	m->pid = pid;
 	rec->pid = pid;
 	rec->tid = tid;
 }

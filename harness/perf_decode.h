@@ -68,6 +68,7 @@ struct perf_rec_sample {
  * @addr: start of the mapping
  * @len: bytes
  * @pgoff: offset in the file, in bytes
+ * @pid: whose mapping; 0 where nobody says
  * @has_inode: @maj, @min, @ino, @generation are there
  * @build_id_size: bytes of @build_id, 0 if there is none
  * @has_prot: @prot and @flags are there (MMAP2)
@@ -78,6 +79,7 @@ struct perf_rec_mmap {
 	u64 addr;
 	u64 len;
 	u64 pgoff;
+	u32 pid;
 	bool has_inode;
 	bool has_prot;
 	bool data;

@@ -7,10 +7,15 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "harness/perf_proc.h"
 
@@ -513,6 +518,148 @@ TEST_F(layout, bias)
 	ASSERT_NE(NULL, seg);
 	EXPECT_EQ(variant->want, seg - variant->seg);
 	EXPECT_EQ(variant->bias, bias);
+}
+
+/* ---- roots ---- */
+
+FIXTURE(root) { struct pager *pager; char dir[64]; char inside[128]; };
+FIXTURE_VARIANT(root) { bool no_openat2; };
+FIXTURE_VARIANT_ADD(root, openat2) { .no_openat2 = false };
+FIXTURE_VARIANT_ADD(root, by_hand) { .no_openat2 = true };
+
+/* DIR/s is a root; DIR/s/real/program and DIR/program are this program. */
+FIXTURE_SETUP(root)
+{
+	strcpy(self->dir, "/tmp/task_modules.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	ASSERT_TRUE(run("mkdir -p %s/s/real%s", self->dir, self->dir));
+	ASSERT_TRUE(run("cp %s %s/program", "/proc/$PPID/exe", self->dir));
+	ASSERT_TRUE(run("cp %s %s/s/real/program", "/proc/$PPID/exe", self->dir));
+	snprintf(self->inside, sizeof(self->inside), "%s/s/real/program", self->dir);
+	self->pager = pager_new(NULL);
+}
+
+FIXTURE_TEARDOWN(root)
+{
+	pager_free(self->pager);
+	run("rm -rf %s %s", self->dir, "");
+}
+
+/* What an absolute link means is what it means to the target: nothing of this host. */
+TEST_F(root, no_link_leads_out)
+{
+	char symfs[128];
+	struct module_params params = { .pager = self->pager, .symfs = symfs,
+					.no_openat2 = variant->no_openat2 };
+	struct perf_rec_mmap map = { .addr = 0x1000, .len = 0x1000 };
+	struct modules *mods;
+	struct module *m;
+	int fd;
+
+	snprintf(symfs, sizeof(symfs), "%s/s", self->dir);
+	ASSERT_TRUE(run("ln -s /real %s/s/lib%s", self->dir, ""));
+	ASSERT_TRUE(run("ln -s ../../../../../../real %s/s/up%s", self->dir, ""));
+	ASSERT_TRUE(run("ln -s %s/program %s/s/out", self->dir, self->dir));
+	ASSERT_TRUE(run("ln -s loop %s/s/loop%s", self->dir, ""));
+	mods = module_table_new(&params);
+	ASSERT_NE(NULL, mods);
+	map.name = "/lib/program";
+	m = module_find(mods, &map);
+	EXPECT_EQ(MODULE_OK, m->status);
+	EXPECT_STREQ(self->inside, m->file_path);
+	fd = module_dup_fd(m);
+	EXPECT_LE(0, fd);
+	close(fd);
+	map.name = "/up/program";
+	m = module_find(mods, &map);
+	EXPECT_EQ(MODULE_OK, m->status);
+	EXPECT_STREQ(self->inside, m->file_path);
+	map.name = "/out";
+	EXPECT_EQ(MODULE_DELETED, module_find(mods, &map)->status);
+	map.name = "/loop";
+	EXPECT_EQ(MODULE_UNREADABLE, module_find(mods, &map)->status);
+	module_table_free(mods);
+}
+
+/* A child that sees DIR/s/real in place of DIR, or has DIR/s as its root. */
+static pid_t child_elsewhere(const char *dir, bool chrooted)
+{
+	char inside[128];
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	snprintf(inside, sizeof(inside), "%s/s%s", dir, chrooted ? "" : "/real");
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chrooted ? chroot(inside) :
+		    unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(inside, dir, NULL, MS_BIND, NULL))
+			_exit(1);
+		if (write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static void elsewhere(FIXTURE_DATA(root) *self, bool chrooted, bool no_openat2)
+{
+	struct module_params params = { .pager = self->pager, .live = true,
+					.no_openat2 = no_openat2 };
+	struct perf_rec_mmap map = { .addr = 0x1000, .len = 0x1000 };
+	struct modules *mods;
+	struct module *m;
+	char name[128];
+	struct stat st;
+	pid_t pid = child_elsewhere(self->dir, chrooted);
+
+	if (pid < 0)
+		SKIP(return, "no other root: %s", strerror(errno));
+	ASSERT_EQ(0, stat(self->inside, &st));
+	snprintf(name, sizeof(name), "%s/program", chrooted ? "/real" : self->dir);
+	map.name = name;
+	map.has_inode = true;
+	map.maj = major(st.st_dev);
+	map.min = minor(st.st_dev);
+	map.ino = st.st_ino;
+	map.pid = (u32)pid;
+	mods = module_table_new(&params);
+	ASSERT_NE(NULL, mods);
+	m = module_find(mods, &map);
+	EXPECT_EQ(MODULE_OK, m->status) {
+		TH_LOG("%s", m->why);
+	}
+	EXPECT_EQ(MODULE_ID_INODE, m->identity);
+	module_table_free(mods);
+	/* Of a recording nobody knows whose process the number is now: the file is this host's. */
+	params.live = false;
+	mods = module_table_new(&params);
+	m = module_find(mods, &map);
+	EXPECT_EQ(chrooted ? MODULE_DELETED : MODULE_STALE, m->status);
+	module_table_free(mods);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST_F(root, mount_namespace)
+{
+	elsewhere(self, false, variant->no_openat2);
+}
+
+TEST_F(root, chroot)
+{
+	elsewhere(self, true, variant->no_openat2);
 }
 
 TEST_HARNESS_MAIN
