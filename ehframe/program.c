@@ -309,7 +309,8 @@ static inline void run_common(struct ehf_program *p, u64 pc)
 	u64 delta;
 	u8 op, arg;
 
-	if (loc > pc || p->ctx->limits->insns - p->insns < n - i)
+	if (loc > pc || p->insns > p->ctx->limits->insns ||
+	    p->ctx->limits->insns - p->insns < n - i)
 		return;
 	for (; i < n; insns++) {
 		op = b[i];

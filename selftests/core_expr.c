@@ -122,6 +122,8 @@ static bool spell_reg(struct b *b, u8 reg, s64 off, u32 how)
 		b_put(b, (u8)(DW_OP_breg0 + reg), 0, code[how - 7]);
 		b_fixed(b, sign ? (u64)off : size, 1U << (how - 7) / 2);
 		b_u8(b, !sign && off < 0 ? DW_OP_minus : DW_OP_plus);
+	} else if (how == 15) {		/* the constant first */
+		b_put(b, DW_OP_const1s, (u8)(s8)off, (u8)(DW_OP_breg0 + reg), 0, DW_OP_plus);
 	} else {
 		return false;
 	}
