@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Boot Debian's s390x and arm64 kernels under qemu, record programs there by perf events with our
-# static recorder, and unwind the recordings here.
+# Boot Debian's s390x and arm64 kernels under qemu, record programs there with our static recorder
+# and with Debian's perf, and unwind the recordings here.
 #
 #   tools/guests.sh [s390x|arm64]...
 #
 # EHU_BUILD	the build folder (build/); all is below guests/ there
-# EHU_GUEST_T	only these programs
+# EHU_GUEST_T	only these programs for our recorder
+# EHU_GUEST_PERF	and these for perf
 #
 # Status 0 if every trace agrees. The guests are emulated (TCG): no KVM is wanted, and nothing of
 # the host can be changed by them.
@@ -14,10 +15,16 @@ set -eu
 cd "$(dirname "$0")/.."
 : "${EHU_BUILD:=$PWD/build}"
 : "${EHU_GUEST_T:=recursion recursion-fp sorts signals nested threads noreturn drap}"
+: "${EHU_GUEST_PERF=recursion signals nested}"
 export EHU_BUILD
 check=$EHU_BUILD/ehunwind-check
 MS=1200 # milliseconds of CPU time that each program runs
 failed=0
+# perf, and the libraries that it loads.
+perf="linux-perf libbabeltrace1 libcap2 libdw1 libelf1 liblzma5 libnuma1 libopencsd1 libperl5.36
+	libpython3.11 libslang2 libzstd1 zlib1g libglib2.0-0 libuuid1 libpopt0 libpcre2-8-0
+	libbz2-1.0 libdb5.3 libgdbm6 libgdbm-compat4 libcrypt1 libexpat1 libblkid1 libmount1
+	libffi8 libselinux1 libgcc-s1 libstdc++6"
 
 need() {
 	local f
@@ -44,14 +51,20 @@ fill_root() {
 		harness/{perf_target,perf_wait,perf_write,record_main}.c \
 		-L"$debian/root/usr/lib/$machine-linux-gnu" -luring
 	$cc -O2 -o "$root/t/vdso" selftests/targets/vdso.c
-	for name in $EHU_GUEST_T; do
+	for name in $(printf '%s\n' $EHU_GUEST_T $EHU_GUEST_PERF | sort -u); do
 		source=selftests/targets/${name%-fp}.c
 		case $name in
 		*-fp) set -- "$@" -fno-omit-frame-pointer ;;
 		esac
 		$cc -O2 -pthread -fno-optimize-sibling-calls -Wl,--build-id "$@" -o "$root/t/$name" "$source"
 	done
-	cp -L /usr/"$machine"-linux-gnu/lib/{ld*.so.1,libc.so.6,libm.so.6} "$root/lib"
+	cp -L /usr/"$machine"-linux-gnu/lib/{ld*.so.1,lib{c,m}.so.6,lib{dl,rt,util}.so.*} \
+		/usr/"$machine"-linux-gnu/lib/{libpthread.so.0,libresolv.so.2} "$root/lib"
+	if [ -n "$EHU_GUEST_PERF" ]; then
+		mkdir -p "$root/lib/$machine-linux-gnu"
+		cp -L "$debian"/root/{usr/,}lib/"$machine"-linux-gnu/*.so.* "$root/lib/$machine-linux-gnu"
+		cp "$debian/root/usr/bin/perf" "$root/bin"
+	fi
 	cat > "$root/init" <<-I
 	#!/bin/busybox sh
 	/bin/busybox --install -s /bin
@@ -65,6 +78,11 @@ fill_root() {
 	for t in $EHU_GUEST_T; do
 		/bin/record -F 199 -o /tmp/data -- /t/\$t $MS > /tmp/said 2>&1 || cat /tmp/said
 		send \$t /tmp/data
+	done
+	for t in $EHU_GUEST_PERF; do
+		/bin/perf record -F 199 -e cpu-clock:u --call-graph dwarf,16384 -o /tmp/data /t/\$t $MS \
+			> /tmp/said 2>&1 || cat /tmp/said
+		send perf-\$t /tmp/data
 	done
 	echo EHU-DONE
 	poweroff -f
@@ -104,7 +122,8 @@ guest() {
 	done
 	shift
 	need "$machine-linux-gnu-gcc" "$1" cpio
-	tools/guest-fetch.sh "$arch" "$meta" busybox-static liburing-dev
+	# shellcheck disable=SC2086 # a list
+	tools/guest-fetch.sh "$arch" "$meta" busybox-static liburing-dev $perf
 	mkdir -p "$dir/data"
 	rm -f "$dir"/data/*
 	fill_root "$machine" "$debian" "$dir/root" ${flags[@]+"${flags[@]}"}
@@ -118,7 +137,7 @@ guest() {
 		return
 	fi
 	mv "$dir/data/vdso.data" "$dir/root/[vdso]"
-	for name in $EHU_GUEST_T; do
+	for name in $EHU_GUEST_T ${EHU_GUEST_PERF:+$(printf 'perf-%s ' $EHU_GUEST_PERF)}; do
 		"$check" --json --no-symbols --symfs "$dir/root" -i "$dir/data/$name.data" \
 			> "$dir/data/$name.json" 2> "$dir/data/$name.err" || failed=1
 		python3 - "$arch" "$name" "$dir/data/$name.json" <<-'P'
