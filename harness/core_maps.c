@@ -59,7 +59,8 @@ static u32 prot_of(u32 flags)
 /* A field of an ELF file's first page as the core has it. */
 static u64 field(const struct core *c, const u8 *p, u64 avail, u64 pos, u32 len)
 {
-	return pos <= avail && len <= avail - pos ? ehf_number(p + pos, len, c->arch->abi.big_endian) : 0;
+	return pos <= avail && len <= avail - pos ?
+		ehf_number(p + pos, len, c->arch->abi.big_endian) : 0;
 }
 
 static u32 id_in_notes(const struct core *c, const u8 *p, u64 len, u8 *id)
@@ -194,12 +195,12 @@ static bool find_bias(const struct core *c, const struct core_maps_opts *o, cons
 	} else if (img->type == ET_EXEC) {
 		return true;
 	} else {
-		notef(o, "%s: where it was loaded is not known: the core has no auxiliary vector", img->path);
+		notef(o, "%s: where it was loaded is not known: the core has no auxiliary vector",
+		      img->path);
 		return false;
 	}
 	if (*bias & PAGE) {
-		notef(o, "%s is not the program of this core: its entry or program headers are elsewhere",
-		      img->path);
+		notef(o, "%s is not the program of this core: its entry is elsewhere", img->path);
 		return false;
 	}
 	return true;
@@ -218,7 +219,8 @@ static bool read_name(const struct core *c, u64 addr, char *name, size_t size)
 	return true;
 }
 
-static int tell_library(const struct core *c, const struct core_maps_opts *o, const char *name, u64 bias)
+static int tell_library(const struct core *c, const struct core_maps_opts *o, const char *name,
+			u64 bias)
 {
 	struct image_error err = { 0 };
 	struct image *img = NULL;

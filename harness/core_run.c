@@ -111,20 +111,21 @@ static void tell_core(const struct core *c, const struct feed *f)
 	bool masks = true;
 
 	if (c->missing) {
-		snprintf(text, sizeof(text), "the core is truncated: %" PRIu64 " bytes that it announces "
-			 "are not in it", c->missing);
+		snprintf(text, sizeof(text), "the core is truncated: %" PRIu64
+			 " bytes that it announces are not in it", c->missing);
 		f->opts->note(f->opts->arg, text);
 	}
 	if (c->dropped) {
-		snprintf(text, sizeof(text), "%" PRIu64 " parts of the core contradict themselves or are "
-			 "too many", c->dropped);
+		snprintf(text, sizeof(text), "%" PRIu64
+			 " parts of the core contradict themselves or are too many", c->dropped);
 		f->opts->note(f->opts->arg, text);
 	}
 	for (u32 k = 0; k < c->nr_threads; k++)
 		masks = masks && c->thread[k].ra_mask;
 	if (c->arch->va_bits && !masks) {
-		snprintf(text, sizeof(text), "no NT_ARM_PAC_MASK: return addresses are taken to have %u "
-			 "bits", c->arch->va_bits);
+		snprintf(text, sizeof(text),
+			 "no NT_ARM_PAC_MASK: return addresses are taken to have %u bits",
+			 c->arch->va_bits);
 		f->opts->note(f->opts->arg, text);
 	}
 }
