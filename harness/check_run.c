@@ -391,7 +391,7 @@ static void report(struct run *run)
 		.modules = s->modules, .pager = s->pager,
 		.tasks = &s->tasks->stats, .fault_reads = run->opts->fault_reads,
 		.defer = run->opts->defer ? &run->defer : NULL, .core = run->core,
-		.merge = defer_merge_figures(s->merge),
+		.merge = defer_merge_figures(s->merge), .cover = run->opts->names.html,
 	};
 	const struct check_run_oracle_stats *o = check_run_oracle_stats(s->oracles);
 	struct json j;

@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "harness/module_cover.h"
 
 #define MAX_TABLES	8
 
@@ -88,24 +91,106 @@ static void add_stops(struct cells *c, const struct report_trace *f)
 	}
 }
 
-static void add_modules(struct cells *c, const struct report_trace_context *context)
+/* Names of a module: those of all processes that map it. */
+static struct check_run_names_module sum_names(const struct check_run_names_module *names, u32 nr,
+					       const struct module *m, char *why, size_t size)
 {
-	static const char *const head[] = { "file", "frames", "state of its CFI", "identity", "remark" };
-	struct module *m;
+	struct check_run_names_module sum = { .module = m };
+	const char *state;
 
-	begin(c, "Modules", "Frames by the file that their pc is in.", head, 5, 2);
-	for (m = module_first(context->modules); m; m = m->next) {
-		if (!m->frames && module_usable(m))
+	*why = '\0';
+	for (u32 i = 0; i < nr; i++) {
+		if (names[i].module != m || !names[i].frames)
 			continue;
-		if (!m->frames && (m->status == MODULE_ANON || m->status == MODULE_SPECIAL ||
-				   m->status == MODULE_NOT_ELF))
-			continue;
-		add(c, "%s", m->path);
-		add(c, "%" PRIu64, m->frames);
-		add(c, "%s", module_status_name(m->status));
-		add(c, "%s", module_identity_name(m->identity));
-		add(c, "%s%s", m->why, m->has_debug_frame ? " .debug_frame is there and not used" : "");
+		/* The first one has the most frames. */
+		if (!sum.frames)
+			check_run_names_why(&names[i], &state, why, size);
+		sum.frames += names[i].frames;
+		sum.no_function += names[i].no_function;
+		sum.no_line += names[i].no_line;
+		sum.guesses += names[i].guesses;
 	}
+	return sum;
+}
+
+/* One that nobody has to know of: without frames, and nothing is wrong with it. */
+static bool is_quiet(const struct module *m)
+{
+	return !m->frames && (module_usable(m) || m->status == MODULE_ANON ||
+			      m->status == MODULE_SPECIAL || m->status == MODULE_NOT_ELF);
+}
+
+static int more_frames(const void *a, const void *b)
+{
+	const struct module *x = *(struct module *const *)a, *y = *(struct module *const *)b;
+
+	return x->frames < y->frames ? 1 : x->frames > y->frames ? -1 : strcmp(x->path, y->path);
+}
+
+static void add_module(struct cells *c, struct module *m, u64 frames,
+		       const struct check_run_names_module *names, const char *why)
+{
+	const struct module_cover *cover = m->frames ? module_cover_read(m) : NULL;
+	bool named = names && names->frames;
+
+	add(c, "%s", m->path);
+	add(c, "%" PRIu64, m->frames);
+	add(c, "%.1f%%", percent(m->frames, frames));
+	if (cover && cover->exec) {
+		add(c, "%" PRIu64 " of %" PRIu64, cover->supported, cover->exec);
+		add(c, "%.1f%%", percent(cover->supported, cover->exec));
+	} else {
+		add(c, "%s", "");
+		add(c, "%s", "");
+	}
+	if (named) {
+		add(c, "%.1f%%", percent(names->no_function, names->frames));
+		add(c, "%.1f%%", percent(names->no_line, names->frames));
+	} else {
+		add(c, "%s", "");
+		add(c, "%s", "");
+	}
+	add(c, "%s", module_status_name(m->status));
+	add(c, "%s", module_identity_name(m->identity));
+	/* Of a file that cannot be used, the reason is one and the same. */
+	add(c, "%s%s%s%s%s%s", m->why, m->has_debug_frame ? " .debug_frame is there and not used" : "",
+	    cover && cover->why && cover->exec ? " coverage: " : "",
+	    cover && cover->why && cover->exec ? cover->why : "",
+	    named && *why && module_usable(m) ? " names: " : "",
+	    named && module_usable(m) ? why : "");
+}
+
+static void add_modules(struct cells *c, const struct report_trace *f,
+			const struct report_trace_context *context,
+			const struct check_run_names_module *names, u32 nr_names, bool named)
+{
+	static const char *const head[] = { "file", "frames", "share", "bytes of code with a supported row",
+					    "", "no function", "no line", "state of its CFI",
+					    "identity", "remark" };
+	struct module **list;
+	struct module *m;
+	size_t nr = 0;
+
+	begin(c, "Modules", "Frames by the file that their pc is in. Coverage is that of all code of the "
+	      "file, PLT and padding included.", head, 10, 2 | 4 | 8 | 16 | 32 | 64);
+	for (m = module_first(context->modules); m; m = m->next)
+		nr++;
+	list = calloc(nr ? nr : 1, sizeof(*list));
+	if (!list)
+		return;
+	nr = 0;
+	for (m = module_first(context->modules); m; m = m->next)
+		if (!is_quiet(m))
+			list[nr++] = m;
+	qsort(list, nr, sizeof(*list), more_frames);
+	for (size_t i = 0; i < nr; i++) {
+		char why[512];
+		struct check_run_names_module sum = sum_names(names, named ? nr_names : 0, list[i],
+							      why, sizeof(why));
+
+		add_module(c, list[i], f->frames, &sum, why);
+	}
+	free(list);
 }
 
 static void add_names(struct cells *c, const struct check_run_names_module *module, u32 nr)
@@ -116,12 +201,12 @@ static void add_names(struct cells *c, const struct check_run_names_module *modu
 	begin(c, "Names", "What could not be named, by module.", head, 8, 2 | 4 | 8 | 16 | 32 | 64);
 	for (u32 i = 0; i < nr; i++) {
 		const struct check_run_names_module *m = &module[i];
-		const char *why = m->module ? m->module->why : "nothing is mapped there";
+		const char *state;
+		char why[512];
 
 		if (!m->frames)
 			continue;
-		if (m->symbols)
-			symbols_module_state(m->symbols, &why);
+		check_run_names_why(m, &state, why, sizeof(why));
 		add(c, "%s", m->module ? m->module->path : "[unmapped]");
 		add(c, "%" PRIu64, m->frames);
 		add(c, "%" PRIu64, m->no_function);
@@ -155,6 +240,51 @@ static void add_cost(struct cells *c, const struct report_trace *f)
 	}
 }
 
+static void add_number(struct cells *c, u64 n)
+{
+	add(c, "%" PRIu64, n);
+}
+
+static void add_each(struct cells *c, const char *what, u64 copy, u64 defer, u64 nr)
+{
+	add(c, "%s", what);
+	add_number(c, copy);
+	add(c, "%.1f", nr ? (double)copy / (double)nr : 0);
+	add_number(c, defer);
+	add(c, "%.1f", nr ? (double)defer / (double)nr : 0);
+}
+
+/* Both ways to a trace of the same stop. */
+static void add_modes(struct cells *c, const struct defer_figures *f)
+{
+	static const char *const head[] = { "of the same stops", "copy", "each", "defer", "each" };
+
+	begin(c, "Copy against defer", "Each stop was walked both ways: from a copy of the stack, as "
+	      "perf takes it today, and from the memory of the stopped task.", head, 5, 2 | 4 | 8 | 16);
+	add_each(c, "stops", f->pairs, f->pairs, f->pairs);
+	add_each(c, "bytes of stack copied", f->copied_bytes, 0, f->pairs);
+	add_each(c, "bytes read in the walk, of stack, data and CFI", 0, f->read_bytes, f->pairs);
+	add_each(c, "of those, stack and data", 0, f->live_bytes, f->pairs);
+	add_each(c, "frames", f->copy.frames, f->defer.frames, f->pairs);
+	add_each(c, "complete traces", f->copy.complete, f->defer.complete, f->pairs);
+	add_each(c, "traces that end with the window", f->copy.cut, f->defer.cut, f->pairs);
+	add_each(c, "traces that fill all entries", f->copy.full, f->defer.full, f->pairs);
+}
+
+/* A run of copies: what was copied, against what the walks of the same samples read. */
+static void add_copies(struct cells *c, const struct report_trace *f)
+{
+	static const char *const head[] = { "of the same samples", "copy", "each", "defer", "each" };
+	u64 nr = report_trace_testable(f);
+
+	begin(c, "Copy against defer", "This run was one of copies. A deferred walk copies nothing: it "
+	      "reads what these walks read, and more where a copy ends too early (--mode=defer walks "
+	      "each stop both ways).", head, 5, 2 | 4 | 8 | 16);
+	add_each(c, "bytes of stack copied", f->copied_bytes, 0, nr);
+	add_each(c, "bytes read in the walk, of stack, data and CFI", f->cost.bytes, f->cost.bytes, nr);
+	add_each(c, "traces that end with the window", f->window_cut, 0, nr);
+}
+
 /**
  * check_run_html() - write the page of a run
  * @f: figures
@@ -178,10 +308,14 @@ bool check_run_html(const struct report_trace *f, const struct report_trace_cont
 	report_trace_verdict(f, verdict, sizeof(verdict));
 	add_outcomes(&cells, f);
 	add_stops(&cells, f);
-	add_modules(&cells, c);
+	add_modules(&cells, f, c, module, nr_modules, named);
 	if (named)
 		add_names(&cells, module, nr_modules);
 	add_cost(&cells, f);
+	if (c->defer)
+		add_modes(&cells, c->defer);
+	else if (!c->core)
+		add_copies(&cells, f);
 	for (u32 t = 0; t < cells.nr_tables; t++) {
 		struct report_html_table *table = &cells.table[t];
 		u32 end = t + 1 < cells.nr_tables ? cells.first[t + 1] : cells.nr;

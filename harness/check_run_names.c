@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/paint.h"
 #include "harness/report_stack.h"
 #include "harness/symbols_verify.h"
 
@@ -196,6 +197,7 @@ static struct check_run_names_module *look_up(struct check_run_names *n,
 	if (n->opts.mode == CHECK_RUN_NAMES_NONE)
 		frame->symbols = NULL;
 	frame->answer = symbols_lookup(frame->symbols, frame->addr, exact);
+	frame->no_place = range && !range->place && module_usable(range->module);
 	return m;
 }
 
@@ -237,14 +239,17 @@ static const char *frame_name(const struct check_run_names_frame *f, char *text,
 	return text;
 }
 
-static void count(struct check_run_names_module *m, const struct symbols_answer *a)
+static void count(struct check_run_names_module *m, const struct check_run_names_frame *f)
 {
+	const struct symbols_answer *a = f->answer;
+
 	if (!m)
 		return;
 	m->frames++;
 	m->no_function += !symbols_function(a);
 	m->no_line += !a->nr_places || !a->place[0].file || !a->place[0].line;
 	m->guesses += a->guess;
+	m->no_place += f->no_place;
 }
 
 static void add_stack(struct check_run_names *n, const struct report_trace_sample *s,
@@ -400,7 +405,7 @@ void check_run_names_sample(struct check_run_names *n, const struct report_trace
 		struct check_run_names_frame f;
 		struct check_run_names_module *m = look_up(n, maps, n->pid, e->ip, exact, &f);
 
-		count(m, f.answer);
+		count(m, &f);
 		if (n->verify)
 			add_verify(n, &f, exact);
 	}
@@ -485,17 +490,54 @@ static const char *module_path(const struct check_run_names_module *m)
 	return m->module ? m->module->path : "[unmapped]";
 }
 
-/* Where names come from, or why there are none. */
-static const char *module_why(const struct check_run_names_module *m, const char **state)
+/**
+ * check_run_names_why() - why frames of a module have no name
+ * @m: the module
+ * @state: filled in with how its file was reached; a constant string
+ * @text: filled in with the reason, "" where nothing is missing
+ * @size: room there
+ */
+void check_run_names_why(const struct check_run_names_module *m, const char **state, char *text,
+			 size_t size)
 {
-	const char *why = "";
+	const char *why = "", *gap = "";
 
 	*state = "none";
 	if (m->symbols)
 		*state = symbols_state_name(symbols_module_state(m->symbols, &why));
-	else if (m->module)
-		why = m->module->why;
-	return why;
+	if (!m->module) {
+		why = "nothing is mapped there";
+	} else if (!m->symbols && !module_usable(m->module)) {
+		*state = module_status_name(m->module->status);
+		snprintf(text, size, "%s%s%s", module_status_text(m->module->status),
+			 m->module->why[0] ? ": " : "", m->module->why);
+		return;
+	} else if (m->no_place && m->no_place == m->no_function) {
+		gap = "no segment of it belongs there";
+	} else if (m->no_function && m->symbols && symbols_module_file(m->symbols)) {
+		gap = "no symbol covers them";
+	}
+	if (!*why && m->no_line && m->symbols && symbols_module_file(m->symbols))
+		why = "no unit of .debug_info has a line for them";
+	snprintf(text, size, "%s%s%s", gap, *gap && *why ? "; " : "", why);
+}
+
+/* Most frames first; what was met first where they are as many. */
+static int more_frames(const void *a, const void *b)
+{
+	const struct check_run_names_module *x = a, *y = b;
+
+	if (x->frames != y->frames)
+		return x->frames < y->frames ? 1 : -1;
+	return strcmp(module_path(x), module_path(y));
+}
+
+/* Nothing is looked up after this. */
+static void sort_modules(struct check_run_names *n)
+{
+	if (n->nr_modules)
+		qsort(n->module, n->nr_modules, sizeof(*n->module), more_frames);
+	n->last = n->nr_modules;
 }
 
 /**
@@ -509,12 +551,15 @@ void check_run_names_json_end(struct check_run_names *n, FILE *out)
 	const struct debuginfo *di = symbols_debuginfo(n->symbols);
 	struct json j;
 
+	sort_modules(n);
 	for (u32 i = 0; i < n->nr_modules; i++) {
 		const struct check_run_names_module *m = &n->module[i];
-		const char *state, *why = module_why(m, &state);
+		const char *state;
+		char why[512];
 
 		if (!m->frames)
 			continue;
+		check_run_names_why(m, &state, why, sizeof(why));
 		json_begin(&j, out, "symbols-module");
 		json_text(&j, "path", module_path(m));
 		json_text(&j, "state", state);
@@ -565,19 +610,23 @@ void check_run_names_text(struct check_run_names *n, FILE *out)
 {
 	const struct symbols_stats *st = symbols_stats(n->symbols);
 
-	if (st->lookups) {
-		fprintf(out, "\nNames: %" PRIu64 " symbol tables, %" PRIu64 " separate debug files; %"
-			PRIu64 " guesses, %" PRIu64 " where .debug_info says otherwise\n", st->tables,
-			st->debug_files, st->guesses, st->disagreements);
+	sort_modules(n);
+	if (n->nr_modules) {
+		paint_head(out, "Names: %" PRIu64 " symbol tables, %" PRIu64 " separate debug files; %"
+			   PRIu64 " guesses, %" PRIu64 " where .debug_info says otherwise", st->tables,
+			   st->debug_files, st->guesses, st->disagreements);
 		for (u32 i = 0; i < n->nr_modules; i++) {
 			const struct check_run_names_module *m = &n->module[i];
-			const char *state, *why = module_why(m, &state);
+			const char *state;
+			char why[512];
 
-			if (m->frames && (m->no_function || m->no_line))
-				fprintf(out, "  %10" PRIu64 " frames  %5.1f%% without a function  %5.1f%% "
-					"without a line  %s%s%s%s\n", m->frames,
-					percent(m->no_function, m->frames), percent(m->no_line, m->frames),
-					module_path(m), *why ? " (" : "", why, *why ? ")" : "");
+			if (!m->frames || !(m->no_function || m->no_line))
+				continue;
+			check_run_names_why(m, &state, why, sizeof(why));
+			fprintf(out, "  %10" PRIu64 " frames  %5.1f%% without a function  %5.1f%% without a "
+				"line  %s%s%s%s\n", m->frames, percent(m->no_function, m->frames),
+				percent(m->no_line, m->frames), module_path(m), *why ? " (" : "", why,
+				*why ? ")" : "");
 		}
 	}
 	if (n->verify)

@@ -52,12 +52,14 @@ struct check_run_names_options {
  * @module: what is mapped there, NULL for nothing
  * @symbols: the same for symbols, NULL where it has no file that can be used
  * @addr: in the file's address space, or the process's own where there is none
+ * @no_place: the file can be used, but no segment of it belongs at the address
  * @answer: names; never NULL
  */
 struct check_run_names_frame {
 	const struct module *module;
 	struct symbols_module *symbols;
 	u64 addr;
+	bool no_place;
 	const struct symbols_answer *answer;
 };
 
@@ -89,6 +91,7 @@ bool check_run_names_end(struct check_run_names *n, const struct report_trace *f
  * @no_function: of them, without a name
  * @no_line: of them, without a file and line
  * @guesses: of them, named by a symbol without a size
+ * @no_place: of them, those where no segment of the file belongs
  */
 struct check_run_names_module {
 	const struct module *module;
@@ -97,7 +100,11 @@ struct check_run_names_module {
 	u64 no_function;
 	u64 no_line;
 	u64 guesses;
+	u64 no_place;
 };
+
+void check_run_names_why(const struct check_run_names_module *m, const char **state, char *text,
+			 size_t size);
 
 bool check_run_html(const struct report_trace *f, const struct report_trace_context *c,
 		    const struct check_run_names_module *module, u32 nr_modules, bool named,

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/paint.h"
+
 #define NR_BUCKETS	1024	/* a power of two */
 
 /* A sample that waits, or a record that came early. */
@@ -268,8 +270,8 @@ void defer_merge_text(const struct defer_merge_figures *f, FILE *out)
 {
 	if (!f->samples && !f->records)
 		return;
-	fprintf(out, "\nDeferred callchains: %" PRIu64 " samples, %" PRIu64 " records, %" PRIu64
-		" merged\n", f->samples, f->records, f->merged);
+	paint_head(out, "Deferred callchains: %" PRIu64 " samples, %" PRIu64 " records, %" PRIu64
+		" merged", f->samples, f->records, f->merged);
 	if (f->samples - f->merged)
 		fprintf(out, "  samples without a user part: %" PRIu64 " ended by another cookie, "
 			"%" PRIu64 " at the end, %" PRIu64 " for lack of room\n", f->mismatched,

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "harness/paint.h"
+
 static double per(u64 a, u64 b)
 {
 	return b ? (double)a / (double)b : 0;
@@ -46,7 +48,7 @@ void defer_report_text(const struct defer_figures *f, FILE *out)
 {
 	const struct live_result *l = &f->live;
 
-	fprintf(out, "\nCopy against defer: %" PRIu64 " stops, each walked both ways\n", f->pairs);
+	paint_head(out, "Copy against defer: %" PRIu64 " stops, each walked both ways", f->pairs);
 	if (f->pairs) {
 		side(out, "copy", f->copied_bytes, "copied", &f->copy, f->pairs);
 		side(out, "defer", f->read_bytes, "read", &f->defer, f->pairs);

@@ -64,6 +64,23 @@ const char *module_status_name(enum module_status status)
 }
 
 /**
+ * module_status_text() - what a status means
+ * @status: the status
+ *
+ * Return: a constant string.
+ */
+const char *module_status_text(enum module_status status)
+{
+	static const char *const texts[] = {
+#define X(sym, name, usable, text) [MODULE_##sym] = text,
+		MODULE_STATUSES(X)
+#undef X
+	};
+
+	return texts[status];
+}
+
+/**
  * module_identity_name() - the name of a way to identify a file
  * @identity: the way
  *

@@ -50,6 +50,22 @@ enum module_identity {
 struct modules;
 
 /**
+ * struct module_cover - a module's code, in bytes; see module_cover_read()
+ * @exec: bytes of executable segments
+ * @fde: of them, those that an FDE covers
+ * @supported: of those, the ones whose row a walk can follow
+ * @why: where not all of it could be found out, the reason; else NULL. A constant string
+ * @known: somebody has asked
+ */
+struct module_cover {
+	u64 exec;
+	u64 fde;
+	u64 supported;
+	const char *why;
+	bool known;
+};
+
+/**
  * struct module - a mapped file
  * @owner: the table that it is in
  * @next: the next one of the table, in the order in which they were met
@@ -79,6 +95,7 @@ struct modules;
  *	first; here it stays, so that no result depends on the order of samples
  * @corrupt_stop: the first such reason
  * @frames: for whoever counts frames by module; not touched here
+ * @cover: for module_cover_read(); not touched here
  */
 struct module {
 	struct modules *owner;
@@ -108,6 +125,7 @@ struct module {
 	u64 corrupt;
 	enum ehf_stop corrupt_stop;
 	u64 frames;
+	struct module_cover cover;
 
 	/* for module.c only */
 	struct module *hash_next;
@@ -175,6 +193,7 @@ struct module *module_first(const struct modules *mods);
 struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map);
 
 const char *module_status_name(enum module_status status);
+const char *module_status_text(enum module_status status);
 const char *module_identity_name(enum module_identity identity);
 bool module_usable(const struct module *m);
 const struct image_segment *module_segment(const struct module *m, const struct perf_rec_mmap *map,

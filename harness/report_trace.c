@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/paint.h"
+
 static u32 bucket(u32 depth)
 {
 	u32 k = 0;
@@ -231,7 +233,7 @@ static void text_untestable(const struct report_trace *f, FILE *out)
 
 	if (!f->outcome[COMPARE_UNTESTABLE])
 		return;
-	fprintf(out, "\nUntestable samples\n");
+	paint_head(out, "Untestable samples");
 	for (k = 1; k < REPLAY_NR_UNTESTABLES; k++)
 		line(out, f->untestable[k], f->samples, replay_untestable_name(k),
 		     replay_untestable_text(k));
@@ -247,7 +249,7 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 	};
 	u32 k;
 
-	fprintf(out, "\nSamples by outcome\n");
+	paint_head(out, "Samples by outcome");
 	for (k = COMPARE_UNTESTABLE + 1; k < COMPARE_NR_OUTCOMES; k++)
 		line(out, f->outcome[k], f->samples, compare_outcome_name(k), texts[k]);
 	if (f->explained || f->unexplained)
@@ -269,7 +271,7 @@ static void text_stops(const struct report_trace *f, FILE *out)
 	u64 testable = report_trace_testable(f);
 	u32 k;
 
-	fprintf(out, "\nWhy traces end: %" PRIu64 " complete, %" PRIu64 " partial\n", f->complete,
+	paint_head(out, "Why traces end: %" PRIu64 " complete, %" PRIu64 " partial", f->complete,
 		f->partial);
 	for (k = 1; k < EHF_NR_STOPS; k++) {
 		line(out, f->stop[k], testable, ehf_stop_name(k), ehf_stop_text(k));
@@ -290,7 +292,7 @@ static void text_frames(const struct report_trace *f, FILE *out)
 	};
 	u32 k;
 
-	fprintf(out, "\nFrames: %" PRIu64 " ours, %" PRIu64 " libdw's (%.3f%%)\n", f->frames,
+	paint_head(out, "Frames: %" PRIu64 " ours, %" PRIu64 " libdw's (%.3f%%)", f->frames,
 		f->frames_oracle, 100 * per(f->frames, f->frames_oracle));
 	for (k = 0; k < EHU_NR_VIA; k++)
 		line(out, f->via[k], f->frames, via[k], NULL);
@@ -309,7 +311,7 @@ static void text_depth(const struct report_trace *f, FILE *out)
 	u64 most = 1;
 	u32 k;
 
-	fprintf(out, "\nDepth: %.1f frames on average, %u at most\n",
+	paint_head(out, "Depth: %.1f frames on average, %u at most",
 		per(f->frames, report_trace_testable(f)), f->deepest);
 	for (k = 0; k < REPORT_TRACE_DEPTHS; k++)
 		if (f->depth[k] > most)
@@ -334,9 +336,8 @@ static void text_cost(const struct report_trace *f, const struct report_trace_co
 	u64 testable = report_trace_testable(f);
 	const struct pager_stats *p = pager_stats(c->pager);
 
-	fprintf(out,
-		"\nCost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
-		"%.1f CFI instructions a frame\n",
+	paint_head(out, "Cost: %.2f reads and %.1f bytes a frame, %.1f pages a trace, "
+		"%.1f CFI instructions a frame",
 		per(s->reads, f->frames), per(s->bytes, f->frames), per(s->pages, testable),
 		per(s->insns, f->frames));
 	if (!c->defer)
@@ -386,7 +387,7 @@ static void text_modules(const struct report_trace *f, const struct report_trace
 	for (m = module_first(c->modules); m; m = m->next)
 		list[nr++] = m;
 	qsort(list, nr, sizeof(*list), more_frames);
-	fprintf(out, "\nModules by frames\n");
+	paint_head(out, "Modules by frames");
 	for (k = 0; k < nr; k++) {
 		bool odd = !module_usable(list[k]) && list[k]->status != MODULE_ANON &&
 			   list[k]->status != MODULE_SPECIAL && list[k]->status != MODULE_NOT_ELF;
@@ -421,9 +422,8 @@ static void text_rest(const struct report_trace *f, const struct report_trace_co
 {
 	const struct task_stats *t = c->tasks;
 
-	fprintf(out,
-		"\nInput: %" PRIu64 " samples, %" PRIu64 " lost by the kernel; %" PRIu64
-		" mappings, %" PRIu64 " execs, %" PRIu64 " forks, %" PRIu64 " threads\n",
+	paint_head(out, "Input: %" PRIu64 " samples, %" PRIu64 " lost by the kernel; %" PRIu64
+		" mappings, %" PRIu64 " execs, %" PRIu64 " forks, %" PRIu64 " threads",
 		f->samples, f->lost, t->mmaps, t->execs, t->forks, t->threads);
 	if (f->kernel_regs)
 		fprintf(out,
@@ -458,7 +458,7 @@ void report_trace_text(const struct report_trace *f, const struct report_trace_c
 	char verdict[256];
 
 	report_trace_verdict(f, verdict, sizeof(verdict));
-	fprintf(out, "%s\n", verdict);
+	paint_verdict(out, report_trace_failed(f) || !report_trace_testable(f), verdict);
 	text_untestable(f, out);
 	if (report_trace_testable(f)) {
 		text_outcomes(f, out);

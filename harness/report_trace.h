@@ -116,7 +116,8 @@ void report_trace_verdict(const struct report_trace *f, char *buf, size_t n);
 
 /*
  * What the report says of the run besides the figures: @defer is of a run with stopped tasks,
- * @merge of a recording with deferred callchains, @core of a core dump; else NULL.
+ * @merge of a recording with deferred callchains, @core of a core dump; else NULL. With @cover the
+ * modules' code is told that has rows.
  */
 struct report_trace_context {
 	const struct modules *modules;
@@ -126,6 +127,7 @@ struct report_trace_context {
 	const struct defer_merge_figures *merge;
 	const struct core *core;
 	bool fault_reads;
+	bool cover;
 };
 
 void report_trace_text(const struct report_trace *f, const struct report_trace_context *c,

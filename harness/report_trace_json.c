@@ -5,6 +5,7 @@
 #include "harness/report_trace.h"
 
 #include "harness/json.h"
+#include "harness/module_cover.h"
 
 static const char *const via_names[EHU_NR_VIA] = {
 	[EHU_VIA_REGS] = "regs",
@@ -108,6 +109,15 @@ void report_trace_json_sample(const struct report_trace_sample *s, FILE *out)
 	json_end(&j);
 }
 
+static void put_cover(struct json *j, const struct module_cover *cover)
+{
+	json_number(j, "code_bytes", cover->exec);
+	json_number(j, "fde_bytes", cover->fde);
+	json_number(j, "supported_bytes", cover->supported);
+	if (cover->why)
+		json_text(j, "cover_why", cover->why);
+}
+
 static void put_modules(const struct report_trace_context *c, FILE *out)
 {
 	struct json j;
@@ -125,6 +135,8 @@ static void put_modules(const struct report_trace_context *c, FILE *out)
 			json_bool(&j, "debug_frame_ignored", true);
 		if (m->corrupt)
 			json_text(&j, "corrupt", ehf_stop_name(m->corrupt_stop));
+		if (c->cover && m->frames && module_usable(m))
+			put_cover(&j, module_cover_read(m));
 		json_end(&j);
 	}
 }

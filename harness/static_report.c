@@ -6,6 +6,7 @@
 #include "harness/static_report.h"
 
 #include "harness/json.h"
+#include "harness/paint.h"
 #include "harness/rule_text.h"
 
 #include <inttypes.h>
@@ -491,6 +492,7 @@ void static_report_verdict(FILE *out, const struct static_sum *sum)
 {
 	const u64 *rows = sum->total.rows;
 	const char *word = "agree";
+	bool bad;
 
 	if (rows[STATIC_DIFFERENT])
 		word = "DIFFER";
@@ -498,8 +500,10 @@ void static_report_verdict(FILE *out, const struct static_sum *sum)
 		word = "nothing compared";
 	else if (sum->files_failed || rows[STATIC_CORRUPT])
 		word = "agree, but not everything could be read";
-	fprintf(out, "%s: %" PRIu64 " files, %" PRIu64 " FDEs, %" PRIu64 " rows, %" PRIu64
-		" equal, %" PRIu64 " different", word, sum->files, sum->total.fdes,
+	bad = rows[STATIC_DIFFERENT] || !static_total(rows);
+	fprintf(out, "%s%s%s: %" PRIu64 " files, %" PRIu64 " FDEs, %" PRIu64 " rows, %" PRIu64
+		" equal, %" PRIu64 " different", paint(out, bad ? PAINT_BAD : PAINT_GOOD), word,
+		paint(out, PAINT_OFF), sum->files, sum->total.fdes,
 		static_total(rows), rows[STATIC_EQUAL], rows[STATIC_DIFFERENT]);
 	if (rows[STATIC_ORACLE_FAILED])
 		fprintf(out, ", %" PRIu64 " not compared (libdw failed)",

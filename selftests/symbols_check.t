@@ -198,6 +198,25 @@ for stop, n in s["stops"].items():
 for m in lines:
     if m["type"] == "module" and m["frames"]:
         assert cell(m["path"]) == m["frames"], m
+modules = [m for m in lines if m["type"] == "module" and m["frames"]]
+rows = re.search("<h2>Modules</h2>.*?</table>", html, re.S).group(0).split("<tr>")[2:]
+rows = [[re.sub("<[^>]*>", "", c) for c in re.findall("<td.*?</td>", r, re.S)] for r in rows]
+counts = [int(r[1]) for r in rows]
+assert counts == sorted(counts, reverse=True), counts
+names = {m["path"]: m for m in lines if m["type"] == "symbols-module"}
+for m in modules:
+    row = [r for r in rows if r[0] == m["path"] and int(r[1]) == m["frames"]][0]
+    assert row[2] == "%.1f%%" % (100 * m["frames"] / s["frames"]), row
+    if "code_bytes" in m:
+        assert 0 < m["supported_bytes"] <= m["fde_bytes"] <= m["code_bytes"], m
+        assert row[3] == "%d of %d" % (m["supported_bytes"], m["code_bytes"]), row
+    n = names[m["path"]]
+    assert row[5] == "%.1f%%" % (100 * n["no_function"] / n["frames"]), row
+    assert row[6] == "%.1f%%" % (100 * n["no_line"] / n["frames"]), row
+    assert not (n["no_function"] or n["no_line"]) or n["why"], n
+assert any("code_bytes" in m for m in modules)
+assert cell("traces that end with the window") >= 0
+assert "%.1f" % s["copied_bytes_per_sample"] in html
 assert cell("frames of ours") == s["frames"]
 total = int(re.search(r"<p class=\"key\">(\d+) samples", html).group(1))
 assert total == s["samples"] - s["untestable"]
@@ -205,9 +224,46 @@ END
 }
 tap_ok page_has_the_same_numbers same_numbers
 
+# What had no name because its file is another one by now: the reason is that of the module.
+stale_says_so() {
+	cp "$dir/host" "$dir/gone"
+	"$check" --save "$dir/gone.data" -- "$dir/gone" "$dir/plugin.so" > "$dir/gone.out" 2>&1
+	rm -f $(grep -o '/tmp/perf-[0-9]*\.map' "$dir/gone.out")
+	for new in bare none; do
+		rm -f "$dir/gone"
+		[ $new = none ] || gcc -O1 -o "$dir/gone" "$dir/prog.c"
+		"$check" --symbols=all --json -i "$dir/gone.data" > "$dir/gone-$new.json" 2> /dev/null
+		python3 - "$dir/gone-$new.json" $new <<'END' || return 1
+import json, sys
+lines = [json.loads(l) for l in open(sys.argv[1])]
+of = [l for l in lines if l["type"] == "symbols-module" and l["path"].endswith("/gone")]
+state = "stale" if sys.argv[2] == "bare" else "deleted"
+assert len(of) == 1 and of[0]["state"] == state and of[0]["no_function"] > 10, of
+assert of[0]["why"].startswith("the file is "), of
+module = [l for l in lines if l["type"] == "module" and l["path"].endswith("/gone")][0]
+assert module["status"] == state and module["why"], module
+END
+	done
+}
+tap_ok stale_and_deleted_say_so stale_says_so
+
+# Colour is for terminals, and not where NO_COLOR is set to anything.
+coloured() {
+	script -qec "$1 $check --symbols=none -- $dir/full" /dev/null < /dev/null | grep -q $'\033\[1m'
+}
+if command -v script > /dev/null; then
+	tap_ok colour_on_a_terminal coloured "env -u NO_COLOR TERM=xterm"
+	tap_ok colour_with_empty_no_color coloured "env NO_COLOR= TERM=xterm"
+	tap_not no_colour_by_no_color coloured "env NO_COLOR=1 TERM=xterm"
+	tap_not no_colour_on_a_dumb_terminal coloured "env -u NO_COLOR TERM=dumb"
+fi
+tap_not no_colour_in_a_file grep -q $'\033' "$dir/none.err" <("$check" -- "$dir/full" 2> /dev/null)
+
 "$check" --print -- "$dir/full" > "$dir/print" 2>/dev/null
 tap_ok print_has_stacks grep -q '^	 *[0-9a-f]* deeper$' "$dir/print"
 tap_not print_is_nothing_but_stacks grep -qvE '^$|^	 *[0-9a-f]+ .+$|^full +[0-9]+ +[0-9]+\.[0-9]{6}: $' "$dir/print"
+"$check" --print --no-symbols -- "$dir/full" > "$dir/print" 2>/dev/null
+tap_not print_without_names grep -qvE '^$|^	[ 0-9a-f]{16}$|^full +[0-9]+ +[0-9]+\.[0-9]{6}: $' "$dir/print"
 tap_not unwritable_page_is_told sh -c '! "$1" --html /nowhere/page.html -- /bin/true 2>&1 | grep -q "/nowhere/page.html cannot be written"' sh "$check"
 tap_not bad_mode "$check" --symbols=some -- /bin/true
 tap_not print_is_not_json "$check" --print --json -- /bin/true
