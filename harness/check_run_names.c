@@ -585,6 +585,7 @@ void check_run_names_json_end(struct check_run_names *n, FILE *out)
 	json_number(&j, "names_cut", st->names_cut);
 	json_number(&j, "not_demangled", st->not_demangled);
 	json_number(&j, "units_damaged", st->units_damaged);
+	json_number(&j, "dwarfs_faulted", st->dwarfs_faulted);
 	json_number(&j, "perf_map_lines_bad", st->map_lines_bad);
 	json_number(&j, "levels_left_out", n->levels_cut);
 	json_open(&j, "candidates");

@@ -18,6 +18,7 @@
 struct map {
 	_Atomic uintptr_t start;	/* 0: free */
 	_Atomic uintptr_t end;
+	size_t mapped;			/* bytes, with the page behind */
 	atomic_bool shrank;
 };
 
@@ -74,15 +75,18 @@ static bool arm(void)
  *
  * The first call installs a handler for SIGBUS; a fault outside of such a mapping is passed on
  * to whatever was there before. The pages are writable (libelf may ask for that), and private.
+ * Behind the last byte are zeros, a page at least: libraries that look for the end of a string or
+ * of a LEB128 number past that of a damaged file find one.
  *
  * Return: a number for image_unmap(), or -1 with errno set.
  */
 int image_map(int fd, u64 size, const u8 **bytes)
 {
+	size_t mapped;
 	void *p;
 	int i;
 
-	if (size > SIZE_MAX) {
+	if (size > SIZE_MAX / 2) {
 		errno = EFBIG;
 		return -1;
 	}
@@ -96,9 +100,21 @@ int image_map(int fd, u64 size, const u8 **bytes)
 		errno = i == MAX_MAPS ? EMFILE : errno;
 		return -1;
 	}
-	p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	mapped = (((size_t)size + (size_t)page_size - 1) & ~((size_t)page_size - 1)) +
+		 (size_t)page_size;
+	p = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
+	if (p != MAP_FAILED && mmap(p, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+				    fd, 0) == MAP_FAILED) {
+		int saved = errno;
+
+		munmap(p, mapped);
+		errno = saved;
+		p = MAP_FAILED;
+	}
 	if (p != MAP_FAILED) {
 		*bytes = p;
+		maps[i].mapped = mapped;
 		atomic_store(&maps[i].shrank, false);
 		atomic_store(&maps[i].end, (uintptr_t)p + (size_t)size);
 		atomic_store(&maps[i].start, (uintptr_t)p);
@@ -121,7 +137,7 @@ void image_unmap(int guard)
 		return;
 	pthread_mutex_lock(&lock);
 	start = atomic_exchange(&maps[guard].start, 0);
-	munmap((void *)start, atomic_load(&maps[guard].end) - start);
+	munmap((void *)start, maps[guard].mapped);
 	pthread_mutex_unlock(&lock);
 }
 

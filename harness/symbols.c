@@ -418,6 +418,15 @@ static void read_tables(struct symbols_module *mod)
 	symbols_names_sort(&mod->names);
 }
 
+/* Names by DWARF end where libdw does; those by symbols go on. */
+static void note_fault(struct symbols_module *mod)
+{
+	const char *fault = mod->dwarf ? symbols_dwarf_fault(mod->dwarf) : NULL;
+
+	if (fault)
+		snprintf(mod->why, sizeof(mod->why), ".debug_info: %s", fault);
+}
+
 /* Whether symbols came from the file itself says nothing about where its .debug_info is. */
 static void open_dwarf(struct symbols_module *mod)
 {
@@ -439,6 +448,8 @@ static void open_dwarf(struct symbols_module *mod)
 		snprintf(mod->why, sizeof(mod->why), "no .debug_info, here or elsewhere");
 	else if (!mod->dwarf)
 		snprintf(mod->why, sizeof(mod->why), ".debug_info: %s", why);
+	else
+		note_fault(mod);
 }
 
 /*
@@ -493,8 +504,10 @@ static void add_places(struct symbols_module *mod, u64 addr, struct symbols_answ
 	u32 nr = mod->dwarf ? symbols_dwarf_chain(mod->dwarf, addr, level, SYMBOLS_PLACES_MAX,
 						  &a->cut) : 0;
 
-	if (!nr)
+	if (!nr) {
+		note_fault(mod);
 		return;
+	}
 	a->place = keep_bytes(s, nr * sizeof(*a->place));
 	if (!a->place)
 		return;

@@ -65,6 +65,7 @@ struct symbols_options {
  * @names_cut: names longer than SYMBOLS_NAME_MAX
  * @not_demangled: names that begin like mangled ones, but were not demangled
  * @units_damaged: DWARF units, or parts of them, that could not be followed
+ * @dwarfs_faulted: files whose DWARF was given up, as libdw faulted on it
  * @ranges_outside: DWARF ranges where the file has no code (removed by the linker)
  * @map_lines_bad: lines of perf maps that are none
  */
@@ -80,6 +81,7 @@ struct symbols_stats {
 	u64 names_cut;
 	u64 not_demangled;
 	u64 units_damaged;
+	u64 dwarfs_faulted;
 	u64 ranges_outside;
 	u64 map_lines_bad;
 };

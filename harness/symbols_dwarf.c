@@ -7,6 +7,8 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,20 @@ struct symbols_dwarf {
 	u64 info_size;
 	bool no_split;
 	struct symbols_ranges map;
+	struct scope *level;		/* of load_unit() */
+	const char *text;		/* the section that strings inside of entries came from last */
+	const char *text_end;
+	char fault[48];			/* how libdw failed; then nothing of it is touched */
+	struct symbols_dwarf *next;	/* of those */
+};
+
+/* A DWARF that libdw faulted on cannot be freed; it stays known, so that it is no leak. */
+static struct symbols_dwarf *_Atomic given_up;
+
+/* One level of a walk through a unit. */
+struct scope {
+	Dwarf_Die die;
+	u32 parent;
 };
 
 static bool add_unit(struct symbols_dwarf *d, const Dwarf_Die *die)
@@ -207,18 +223,18 @@ static u64 max_steps(const struct symbols_dwarf *d, const struct unit *u)
  */
 static void load_unit(struct symbols_dwarf *d, struct unit *u)
 {
-	struct { Dwarf_Die die; u32 parent; } *level;
+	struct scope *level;
 	u64 left = max_steps(d, u);
 	int depth = 0;
 
 	if (u->loaded)
 		return;
 	u->loaded = true;
-	level = calloc(MAX_DEPTH, sizeof(*level));
-	if (!level || dwarf_child(&u->die, &level[0].die)) {
-		free(level);
+	if (!d->level)
+		d->level = calloc(MAX_DEPTH, sizeof(*d->level));
+	level = d->level;
+	if (!level || dwarf_child(&u->die, &level[0].die))
 		return;
-	}
 	level[0].parent = NO_ITEM;
 	while (depth >= 0 && left--) {
 		Dwarf_Die *die = &level[depth].die;
@@ -250,7 +266,6 @@ static void load_unit(struct symbols_dwarf *d, struct unit *u)
 	}
 	if (depth >= 0)
 		d->stats->units_damaged++;
-	free(level);
 	symbols_ranges_flatten(&u->map);
 }
 
@@ -271,19 +286,55 @@ static void join_split(struct symbols_dwarf *d, struct unit *u)
 		u->die = sub;
 }
 
-static const char *string_of(Dwarf_Die *die, unsigned int name)
+/* The section of an entry's own bytes, which hold the string at @p. */
+static bool find_text(struct symbols_dwarf *d, Dwarf_CU *cu, const char *p)
 {
-	Dwarf_Attribute attr;
+	Dwarf *dw = dwarf_cu_getdwarf(cu);
+	Elf *elf = dw ? dwarf_getelf(dw) : NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
 
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
+	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || sh.sh_flags & SHF_ALLOC)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (!data || !data->d_buf || p < (char *)data->d_buf ||
+		    p >= (char *)data->d_buf + data->d_size)
+			continue;
+		d->text = data->d_buf;
+		d->text_end = d->text + data->d_size;
+		return true;
+	}
+	return false;
 }
 
-static void name_level(Dwarf_Die *die, struct symbols_level *level)
+/*
+ * A string that stands in the entry itself is given as it is: libdw does not look for its end, which
+ * may be missing. Those in string sections it has checked.
+ */
+static const char *string_of(struct symbols_dwarf *d, Dwarf_Die *die, unsigned int name)
 {
-	level->linkage = string_of(die, DW_AT_linkage_name);
+	Dwarf_Attribute attr;
+	const char *p;
+
+	if (!dwarf_attr_integrate(die, name, &attr))
+		return NULL;
+	p = dwarf_formstring(&attr);
+	if (!p || dwarf_whatform(&attr) != DW_FORM_string)
+		return p;
+	if ((p < d->text || p >= d->text_end) && !find_text(d, attr.cu, p))
+		return NULL;
+	return memchr(p, 0, (size_t)(d->text_end - p)) ? p : NULL;
+}
+
+static void name_level(struct symbols_dwarf *d, Dwarf_Die *die, struct symbols_level *level)
+{
+	level->linkage = string_of(d, die, DW_AT_linkage_name);
 	if (!level->linkage)
-		level->linkage = string_of(die, DW_AT_MIPS_linkage_name);
-	level->name = string_of(die, DW_AT_name);
+		level->linkage = string_of(d, die, DW_AT_MIPS_linkage_name);
+	level->name = string_of(d, die, DW_AT_name);
 }
 
 static u32 number_of(Dwarf_Die *die, unsigned int name)
@@ -323,19 +374,8 @@ static void place_line(struct unit *u, u64 addr, struct symbols_level *level)
 		level->column = (u32)column;
 }
 
-/**
- * symbols_dwarf_chain() - find the function, the inlined calls and the line of an address
- * @d: an open file's DWARF
- * @addr: the address, in the file's space
- * @level: filled in, innermost first
- * @room: levels at @level, at least 1
- * @cut: set where there are more levels than that
- *
- * Return: levels that were filled in; 0 where no unit covers the address. One without names is a
- * line without a function, as assembly has them.
- */
-u32 symbols_dwarf_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level *level, u32 room,
-			bool *cut)
+static u32 find_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level *level, u32 room,
+		      bool *cut)
 {
 	const struct symbols_range *r = symbols_ranges_find(&d->map, addr);
 	struct unit *u;
@@ -355,7 +395,7 @@ u32 symbols_dwarf_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level 
 	while (at != NO_ITEM) {
 		Dwarf_Die *die = &u->item[at].die;
 
-		name_level(die, &level[nr++]);
+		name_level(d, die, &level[nr++]);
 		at = u->item[at].parent;
 		if (at == NO_ITEM)
 			break;
@@ -368,10 +408,70 @@ u32 symbols_dwarf_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level 
 	}
 	if (!nr && level->file)
 		nr = 1;
-	dir = string_of(&u->line_die, DW_AT_comp_dir);
+	dir = string_of(d, &u->line_die, DW_AT_comp_dir);
 	for (u32 i = 0; i < nr; i++)
 		level[i].dir = dir;
 	return nr;
+}
+
+struct question {
+	struct symbols_dwarf *d;
+	u64 addr;
+	struct symbols_level *level;
+	u32 room;
+	bool *cut;
+	u32 nr;
+};
+
+static void ask(void *arg)
+{
+	struct question *q = arg;
+
+	q->nr = find_chain(q->d, q->addr, q->level, q->room, q->cut);
+}
+
+/* Nothing of libdw's is touched any more: it may be in the middle of anything. */
+static void give_up(struct symbols_dwarf *d, int sig)
+{
+	snprintf(d->fault, sizeof(d->fault), "libdw failed on it: %s", strsignal(sig));
+	d->stats->dwarfs_faulted++;
+}
+
+/**
+ * symbols_dwarf_fault() - tell whether libdw survived what the file says
+ * @d: an open file's DWARF
+ *
+ * Return: NULL where it did, else how it failed: then no address is found any more.
+ */
+const char *symbols_dwarf_fault(const struct symbols_dwarf *d)
+{
+	return d->fault[0] ? d->fault : NULL;
+}
+
+/**
+ * symbols_dwarf_chain() - find the function, the inlined calls and the line of an address
+ * @d: an open file's DWARF
+ * @addr: the address, in the file's space
+ * @level: filled in, innermost first
+ * @room: levels at @level, at least 1
+ * @cut: set where there are more levels than that
+ *
+ * Return: levels that were filled in; 0 where no unit covers the address. One without names is a
+ * line without a function, as assembly has them.
+ */
+u32 symbols_dwarf_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level *level, u32 room,
+			bool *cut)
+{
+	struct question q = { .d = d, .addr = addr, .level = level, .room = room, .cut = cut };
+	int sig;
+
+	*cut = false;
+	if (d->fault[0])
+		return 0;
+	sig = symbols_guard(ask, &q);
+	if (sig)
+		give_up(d, sig);
+	return sig ? 0 : q.nr;
 }
 
 /* Does the sum of what compressed sections announce stay within reason? */
@@ -466,6 +566,23 @@ static void set_alt(struct symbols_dwarf *d, struct debuginfo *di,
 		dwarf_setalt(d->dw, d->alt);
 }
 
+struct beginning {
+	struct symbols_dwarf *d;
+	struct debuginfo *di;
+	const struct debuginfo_file *file;
+};
+
+static void begin(void *arg)
+{
+	struct beginning *b = arg;
+
+	b->d->dw = dwarf_begin_elf(b->file->elf, DWARF_C_READ, NULL);
+	if (!b->d->dw)
+		return;
+	set_alt(b->d, b->di, b->file);
+	read_units(b->d);
+}
+
 /**
  * symbols_dwarf_open() - open the DWARF of a file
  * @di: finds the dwz file
@@ -478,10 +595,12 @@ static void set_alt(struct symbols_dwarf *d, struct debuginfo *di,
 struct symbols_dwarf *symbols_dwarf_open(struct debuginfo *di, const struct debuginfo_file *file,
 					 const char **why, struct symbols_stats *stats)
 {
+	struct beginning b = { .di = di, .file = file };
 	struct symbols_dwarf *d;
+	int sig;
 
 	*why = "out of memory";
-	d = calloc(1, sizeof(*d));
+	b.d = d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
 	d->stats = stats;
@@ -489,18 +608,28 @@ struct symbols_dwarf *symbols_dwarf_open(struct debuginfo *di, const struct debu
 	*why = "compressed sections announce too much";
 	if (!size_is_sane(file->elf, &d->info_size) || !read_parts(d, file->elf))
 		goto fail;
-	d->dw = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	if (!d->dw) {
-		*why = dwarf_errmsg(-1);
-		goto fail;
-	}
-	set_alt(d, di, file);
-	read_units(d);
 	stats->dwarfs++;
-	return d;
+	sig = symbols_guard(begin, &b);
+	if (sig)
+		give_up(d, sig);
+	if (sig || d->dw)
+		return d;
+	*why = dwarf_errmsg(-1);
 fail:
 	symbols_dwarf_close(d);
 	return NULL;
+}
+
+static void end_libdw(struct symbols_dwarf *d)
+{
+	dwarf_end(d->dw);
+	dwarf_end(d->alt);
+	if (d->alt_elf) {
+		char *bytes = elf_rawfile(d->alt_elf, NULL);
+
+		elf_end(d->alt_elf);
+		free(bytes);
+	}
 }
 
 /**
@@ -515,17 +644,16 @@ void symbols_dwarf_close(struct symbols_dwarf *d)
 		free(d->unit[i].item);
 		symbols_ranges_free(&d->unit[i].map);
 	}
-	dwarf_end(d->dw);
-	dwarf_end(d->alt);
-	if (d->alt_elf) {
-		char *bytes = elf_rawfile(d->alt_elf, NULL);
-
-		elf_end(d->alt_elf);
-		free(bytes);
-	}
-	debuginfo_close(d->alt_file);
+	if (!d->fault[0])
+		end_libdw(d);
 	symbols_ranges_free(&d->map);
 	free(d->unit);
 	free(d->part);
+	free(d->level);
+	if (d->fault[0]) {
+		d->next = atomic_exchange(&given_up, d);
+		return;
+	}
+	debuginfo_close(d->alt_file);
 	free(d);
 }

@@ -79,12 +79,16 @@ struct symbols_level {
 	u32 column;
 };
 
+/* A call that may end by a fault: symbols_guard.c. */
+int symbols_guard(void (*fn)(void *arg), void *arg);
+
 struct symbols_dwarf;
 
 struct symbols_dwarf *symbols_dwarf_open(struct debuginfo *di, const struct debuginfo_file *file,
 					 const char **why, struct symbols_stats *stats);
 u32 symbols_dwarf_chain(struct symbols_dwarf *d, u64 addr, struct symbols_level *level, u32 room,
 			bool *cut);
+const char *symbols_dwarf_fault(const struct symbols_dwarf *d);
 void symbols_dwarf_close(struct symbols_dwarf *d);
 
 #endif /* HARNESS_SYMBOLS_INT_H */
