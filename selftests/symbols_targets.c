@@ -4,10 +4,16 @@
  * their debug information is? Every address of the target's own functions is asked about.
  */
 #include "harness/symbols.h"
+#include "harness/symbols_int.h"
 #include "selftests/lib/symbols_build.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static const char c_source[] =
 	"#define INLINE static inline __attribute__((always_inline))\n"
@@ -258,6 +264,7 @@ TEST_F_TIMEOUT(target, as_addr2line, 60)
 	EXPECT_EQ(0, stats->disagreements);
 	EXPECT_EQ(0, stats->guesses);
 	EXPECT_EQ(0, stats->units_damaged);
+	EXPECT_EQ(0, stats->dwarfs_faulted);
 	EXPECT_EQ(nr, stats->with_line);
 	EXPECT_EQ(nr, stats->by_table[SYMBOLS_TABLE_SYMTAB]);
 }
@@ -352,6 +359,191 @@ TEST_F_TIMEOUT(broken, damaged_debug_files, 120)
 	}
 	free(bytes);
 	free(copy);
+}
+
+/* A section at the very end of a file, and of a page: what is read past it is past the mapping. */
+static void put_at_end(const u8 *bytes, size_t size, u8 *copy, size_t room, const char *name,
+		       u32 cut_256th)
+{
+	const Elf64_Ehdr *eh = (const void *)bytes;
+	Elf64_Shdr *sh = (void *)(copy + eh->e_shoff);
+	const char *names;
+
+	memset(copy, 0xff, room);
+	memcpy(copy, bytes, size);
+	names = (char *)copy + sh[eh->e_shstrndx].sh_offset;
+	for (u32 i = 0; i < eh->e_shnum; i++) {
+		u64 part = sh[i].sh_size * cut_256th / 256;
+
+		if (strcmp(names + sh[i].sh_name, name))
+			continue;
+		memcpy(copy + room - part, bytes + sh[i].sh_offset, part);
+		sh[i].sh_offset = room - part;
+		sh[i].sh_size = part;
+	}
+}
+
+TEST_F_TIMEOUT(broken, sections_cut_at_a_page_end, 120)
+{
+	static const char *const sections[] = {
+		".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str",
+		".debug_rnglists", ".debug_aranges", ".symtab", ".strtab",
+	};
+	u64 addr = address_of("full", "target_two");
+	size_t size, room;
+	struct stat st;
+	u8 *bytes, *copy;
+	FILE *f;
+
+	ASSERT_EQ(0, stat(build_path("prog.debug"), &st));
+	size = (size_t)st.st_size;
+	room = (2 * size + 8192) & ~(size_t)4095;
+	bytes = malloc(size);
+	copy = malloc(room);
+	f = fopen(build_path("prog.debug"), "r");
+	ASSERT_EQ(size, fread(bytes, 1, size, f));
+	fclose(f);
+	for (size_t k = 0; k < EHF_ARRAY_SIZE(sections); k++) {
+		for (u32 cut = 1; cut <= 256; cut += 3) {
+			struct symbols_options opts = { 0 };
+			struct symbols_key key = { .path = build_path("prog") };
+			struct symbols *s = symbols_new(&opts);
+			struct symbols_module *mod = symbols_module(s, &key);
+
+			put_at_end(bytes, size, copy, room, sections[k], cut);
+			f = fopen(build_path("prog.debug"), "w");
+			ASSERT_EQ(room, fwrite(copy, 1, room, f));
+			fclose(f);
+			for (u64 at = 0; at < 64; at += 4)
+				symbols_lookup(mod, addr + at, true);
+			EXPECT_EQ(1, symbols_stats(s)->debug_files > 0);
+			symbols_free(s);
+		}
+	}
+	free(bytes);
+	free(copy);
+}
+
+/* ---- what libdw may not survive ---- */
+
+static void read_nothing(void *arg)
+{
+	volatile u8 *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*(int *)arg += *page;
+}
+
+static void assert_nothing(void *arg)
+{
+	(void)arg;
+	abort();
+}
+
+static int deeper(volatile int *n)
+{
+	volatile char room[4096];
+
+	room[0] = (char)++*n;
+	return *n < 100000000 ? deeper(n) + room[0] : 0;
+}
+
+static void end_stack(void *arg)
+{
+	deeper(arg);
+}
+
+static void count_up(void *arg)
+{
+	++*(int *)arg;
+}
+
+TEST(a_fault_ends_the_call)
+{
+	int n = 0;
+
+	EXPECT_EQ(0, symbols_guard(count_up, &n));
+	EXPECT_EQ(1, n);
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(SIGSEGV, symbols_guard(read_nothing, &n));
+		EXPECT_EQ(SIGABRT, symbols_guard(assert_nothing, &n));
+	}
+	EXPECT_EQ(SIGSEGV, symbols_guard(end_stack, &n));
+	EXPECT_EQ(0, symbols_guard(count_up, &n));
+}
+
+/* One that is not libdw's ends the program as ever. */
+TEST(other_faults_stay_faults)
+{
+	static const int signals[] = { SIGSEGV, SIGABRT };
+	int n = 0, status;
+
+	symbols_guard(count_up, &n);
+	for (size_t k = 0; k < EHF_ARRAY_SIZE(signals); k++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_DUMPABLE, 0);
+			for (int fd = 0; fd < 3; fd++)
+				close(fd);
+			if (k)
+				assert_nothing(NULL);
+			read_nothing(&n);
+			_exit(0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		/* A sanitizer's handler ends it by exiting. */
+		EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == signals[k] :
+						  WEXITSTATUS(status) != 0);
+	}
+}
+
+/* The pages that a file is mapped at. */
+static u8 *mapping_of(const char *path, size_t *size)
+{
+	unsigned long long start, end;
+	char line[1024];
+	u8 *at = NULL;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && !at && fgets(line, sizeof(line), maps)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strstr(line, path) || sscanf(line, "%llx-%llx", &start, &end) != 2)
+			continue;
+		at = (u8 *)(uintptr_t)start;
+		*size = (size_t)(end - start);
+	}
+	if (maps)
+		fclose(maps);
+	return at;
+}
+
+/*
+ * Whatever faults: the file is given up and says why, and symbols still answer. Its pages cannot be
+ * read here, which is what libdw meets where a file sends it astray.
+ */
+TEST_F(broken, dwarf_that_faults)
+{
+	const struct symbols_stats *stats = symbols_stats(self->s);
+	const struct symbols_answer *a;
+	const char *why;
+	size_t size = 0;
+	u8 *at;
+
+	BUILD("objcopy -g --add-gnu-debuglink=prog.debug full prog");
+	a = symbols_lookup(self->mod, address_of("full", "local"), true);
+	EXPECT_LT(0, a->nr_places);
+	EXPECT_EQ(0, stats->dwarfs_faulted);
+	at = mapping_of(build_path("prog.debug"), &size);
+	ASSERT_NE(NULL, at);
+	ASSERT_EQ(0, mprotect(at, size, PROT_NONE));
+	for (int i = 1; i < 3; i++) {
+		a = symbols_lookup(self->mod, address_of("full", "target_two") + (u64)i, true);
+		EXPECT_STREQ("target_two", a->name);
+		EXPECT_EQ(0, a->nr_places);
+		EXPECT_EQ(1, stats->dwarfs_faulted);
+	}
+	symbols_module_state(self->mod, &why);
+	EXPECT_STREQ(".debug_info: libdw failed on it: Segmentation fault", why);
 }
 
 TEST_F(broken, mini_debug_info)
