@@ -9,7 +9,7 @@
 #   make fuzz             each fuzzer for FUZZ_TIME seconds (60); FUZZ=NAME for one
 #   make prove            Frama-C Eva over ehframe/ and arch/
 #   make stress           the long tests
-#   make bench            bench-static and bench-trace, each against libdw
+#   make bench            ns a frame: ours, libdw, libunwind and two floors
 #   make bench-symbols    what names cost: a capture checked without and with them
 #   make test-html        the page of a real run, opened in headless Chromium
 #   make core             the freestanding library and its own tests, nothing else
@@ -109,6 +109,10 @@ $(tools): $O/%: $O/tools/%.o $O/libharness.a $O/libehunwind.a
 $O/ehunwind-record: static := $(if $(SAN),,-static)
 $O/ehunwind-record: libs = -luring -lzstd
 
+# A peer that only the benchmark needs, and only where its headers are.
+unwpkg	= $(if $(CROSS_COMPILE),,$(call once,unwpkg,$(shell pkg-config --libs libunwind-generic 2>/dev/null)))
+$O/ehunwind-bench: libs = -Wl,--as-needed $(pkgs) $(unwpkg) -liberty -lm
+
 # Fuzzers have objects of their own: clang with sanitizers and coverage.
 fuzz_cc	:= clang -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz_o	:= $(patsubst $O/%,$O/fuzz/%,$(core_o) $(harn_o))
@@ -154,9 +158,8 @@ demo: all
 	@$(env) tools/demo
 prove:
 	@$(env) $(call script,selftests/prove/run)
-stress bench-static bench-trace bench-symbols test-html: all
+stress bench bench-static bench-trace bench-symbols test-html: all
 	@$(env) $(call script,tools/$@.sh)
-bench: bench-static bench-trace
 # They want what tools/setup --kernel installs, and say so.
 kernel	= @EHU_BUILD=$(abspath $O) tools/kernel-
 module:

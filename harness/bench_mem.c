@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Opens and maps the files of an address space, and answers reads from them and from a stack.
+ */
+#include "harness/bench_mem.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const u8 *at(const struct bench_mem *m, u64 addr, u64 *avail)
+{
+	u32 lo = 0, hi = m->nr;
+
+	if (addr - m->sp < m->size) {
+		*avail = m->size - (addr - m->sp);
+		return m->stack + (addr - m->sp);
+	}
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (addr >= m->span[mid].end)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == m->nr || addr < m->span[lo].start)
+		return NULL;
+	*avail = m->span[lo].end - addr;
+	return m->span[lo].p + (addr - m->span[lo].start);
+}
+
+static bool mem_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 len)
+{
+	u64 avail;
+	const u8 *p = at((const struct bench_mem *)(const void *)mem, addr, &avail);
+
+	if (!p || avail < len)
+		return false;
+	memcpy(dst, p, len);
+	return true;
+}
+
+static const u8 *mem_direct(const struct ehf_mem *mem, u64 addr, u64 len, u64 *avail)
+{
+	const u8 *p = at((const struct bench_mem *)(const void *)mem, addr, avail);
+
+	if (p && *avail > len)
+		*avail = len;
+	return p;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct bench_span *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool add_spans(struct bench_mem *m, const struct image *img, u64 bias)
+{
+	struct bench_span *more = reallocarray(m->span, m->nr + img->nr_segs, sizeof(*more));
+
+	if (!more)
+		return false;
+	m->span = more;
+	for (u32 k = 0; k < img->nr_segs; k++) {
+		const struct image_segment *s = &img->seg[k];
+		u64 avail;
+		const u8 *p = image_bytes_at(img, s->addr, &avail);
+
+		if (p && !(s->flags & PF_W) && avail)
+			more[m->nr++] = (struct bench_span){ s->addr + bias,
+							     s->addr + bias + avail, p };
+	}
+	return true;
+}
+
+static void move_section(struct ehf_section *s, const struct image *img, u64 bias)
+{
+	*s = img->section;
+	s->text_start += bias;
+	s->text_end += bias;
+	if (s->hdr) {
+		s->hdr += bias;
+		s->hdr_end += bias;
+	}
+	if (s->eh_frame) {
+		s->eh_frame += bias;
+		s->eh_frame_end += bias;
+	}
+}
+
+static bool open_place(struct bench_mem *m, const struct module_place *pl)
+{
+	struct module *mod = pl->module;
+	struct image_error err;
+	struct image **img = &m->image[m->nr_images];
+	enum image_status status;
+
+	status = mod->memory ? image_open_memory(mod->memory, mod->memory_size, mod->path, img, &err) :
+			       image_open(mod->file_path, img, &err);
+	m->nr_images++;
+	/* What cannot be opened has no CFI for us, as it has none for the module table. */
+	if (status)
+		return mod->status == MODULE_NO_CFI;
+	move_section(&m->section[m->nr_images - 1], *img, pl->bias);
+	return add_spans(m, *img, pl->bias);
+}
+
+static bool init_section(struct bench_mem *m, struct ehf_section *s, const struct ehf_abi *abi)
+{
+	struct ehf_cost cost = { 0 };
+	struct ehf_ctx ctx = {
+		.mem = &m->mem, .abi = abi, .limits = &ehf_limits_walk, .cost = &cost,
+	};
+
+	return !s->eh_frame || !ehf_section_init(&ctx, s);
+}
+
+static bool open_files(struct bench_mem *m, const struct task_maps *maps)
+{
+	const struct ehu_map *text = &maps->text;
+	struct ehu_range *range = calloc(text->nr + 1, sizeof(*range));
+	u32 k, p;
+
+	m->image = calloc(maps->nr_places + 1, sizeof(struct image *));
+	m->section = calloc(maps->nr_places + 1, sizeof(*m->section));
+	if (!range || !m->image || !m->section)
+		return false;
+	ehu_map_init(&m->text, range, text->nr + 1);
+	for (k = 0; k < maps->nr_places; k++)
+		if (!open_place(m, maps->place[k]))
+			return false;
+	qsort(m->span, m->nr, sizeof(*m->span), by_start);
+	for (k = 0; k < maps->nr_places; k++)
+		if (!init_section(m, &m->section[k], &maps->arch->abi))
+			return false;
+	for (k = 0; k < text->nr; k++) {
+		for (p = 0; p < maps->nr_places; p++)
+			if (text->range[k].section == &maps->place[p]->section)
+				break;
+		if (p < maps->nr_places &&
+		    ehu_map_add(&m->text, text->range[k].start, text->range[k].end, &m->section[p]))
+			return false;
+	}
+	return true;
+}
+
+static bool open_made(struct bench_mem *m, const struct bench_space *space)
+{
+	struct ehu_range *range = calloc(1, sizeof(*range));
+
+	m->section = calloc(1, sizeof(*m->section));
+	m->span = calloc(1, sizeof(*m->span));
+	if (!range || !m->section || !m->span)
+		return false;
+	ehu_map_init(&m->text, range, 1);
+	*m->section = space->section;
+	m->span[m->nr++] = (struct bench_span){
+		space->section.eh_frame, space->section.eh_frame + space->made_size, space->made,
+	};
+	return init_section(m, m->section, &space->arch->abi) &&
+	       !ehu_map_add(&m->text, m->section->text_start, m->section->text_end, m->section);
+}
+
+/**
+ * bench_mem_open() - open and map all files of a space
+ * @m: filled in; to be closed whatever is returned
+ * @space: the space
+ * @generation: of its sections, for caches; not 0
+ *
+ * Files are opened by name, again each time: what it costs is part of a cold pass.
+ *
+ * Return: false where a file that has CFI could not be opened, or memory ran out.
+ */
+bool bench_mem_open(struct bench_mem *m, const struct bench_space *space, u64 generation)
+{
+	*m = (struct bench_mem){ .mem = { .read = mem_read, .direct = mem_direct } };
+	if (!(space->maps ? open_files(m, space->maps) : open_made(m, space)))
+		return false;
+	m->text.sections.generation = generation;
+	return true;
+}
+
+/**
+ * bench_mem_close() - unmap it all
+ * @m: what bench_mem_open() filled in
+ */
+void bench_mem_close(struct bench_mem *m)
+{
+	for (u32 k = 0; k < m->nr_images; k++)
+		image_close(m->image[k]);
+	free(m->image);
+	free(m->section);
+	free(m->span);
+	free(m->text.range);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A benchmark's target memory: a stack and mapped files, at hand for every unwinder alike.
+ */
+#ifndef HARNESS_BENCH_MEM_H
+#define HARNESS_BENCH_MEM_H
+
+#include "harness/bench_set.h"
+
+/* Bytes that are at hand: [start, end) are at @p. */
+struct bench_span {
+	u64 start;
+	u64 end;
+	const u8 *p;
+};
+
+/**
+ * struct bench_mem - the memory of one space with the stack of one sample
+ * @mem: what an unwinder reads through
+ * @sp: the sample's stack, @size bytes at @stack
+ * @stack: they
+ * @size: how many
+ * @span: read-only segments of mapped files, ascending, @nr of them
+ * @text: for struct ehu_unwind
+ * @image: the files, @nr_images of them
+ * @section: CFI of each by target addresses
+ */
+struct bench_mem {
+	struct ehf_mem mem;
+	u64 sp;
+	u64 size;
+	const u8 *stack;
+	struct bench_span *span;
+	u32 nr;
+	struct ehu_map text;
+	struct image **image;
+	u32 nr_images;
+	struct ehf_section *section;
+};
+
+bool bench_mem_open(struct bench_mem *m, const struct bench_space *space, u64 generation);
+void bench_mem_close(struct bench_mem *m);
+
+/* Another sample's stack is the stack from here on. */
+static inline void bench_mem_stack(struct bench_mem *m, const struct bench_sample *s)
+{
+	m->sp = s->sp;
+	m->size = s->size;
+	m->stack = s->stack;
+}
+
+#endif /* HARNESS_BENCH_MEM_H */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Measures an engine in a forked process: first pass, later passes, then what frames it found.
+ */
+#include "harness/bench_run.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+const struct bench_engine *const bench_engines[] = {
+	&bench_ours_cached, &bench_ours_uncached, &bench_libdw, &bench_libunwind_none,
+	&bench_libunwind_global, &bench_fp, &bench_memo, NULL,
+};
+
+/* What a child leaves for its parent; hash[] has one entry a sample. */
+struct report {
+	bool good;
+	u64 cold;
+	u64 warm;
+	u64 frames;
+	u64 anon;
+	u64 rss;
+	u64 held;
+	u64 hash[];
+};
+
+/**
+ * bench_engine_named() - find an engine
+ * @name: its name
+ *
+ * Return: the engine, or NULL.
+ */
+const struct bench_engine *bench_engine_named(const char *name)
+{
+	for (int k = 0; bench_engines[k]; k++)
+		if (!strcmp(bench_engines[k]->name, name))
+			return bench_engines[k];
+	return NULL;
+}
+
+/**
+ * bench_now() - CPU time of this thread
+ *
+ * Return: nanoseconds.
+ */
+u64 bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static void memory_now(u64 *anon, u64 *rss)
+{
+	FILE *f = fopen("/proc/self/smaps_rollup", "r");
+	char line[128];
+	unsigned long kib;
+
+	*anon = *rss = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Anonymous: %lu", &kib) == 1)
+			*anon = (u64)kib * 1024;
+		if (sscanf(line, "Rss: %lu", &kib) == 1)
+			*rss = (u64)kib * 1024;
+	}
+	if (f)
+		fclose(f);
+}
+
+static u64 pass(const struct bench_engine *e, void *engine, const struct bench_set *set)
+{
+	u64 frames = 0;
+
+	for (u32 k = 0; k < set->nr; k++)
+		frames += e->walk(engine, &set->sample[k], NULL);
+	return frames;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* FNV-1a over a trace's pcs. */
+static u64 hash_of(const u64 *pc, u32 nr)
+{
+	u64 h = 0xcbf29ce484222325ULL ^ nr;
+
+	for (u32 k = 0; k < nr; k++)
+		h = (h ^ pc[k]) * 0x100000001b3ULL;
+	return h;
+}
+
+static void child(const struct bench_engine *e, const struct bench_set *set,
+		  const struct bench_params *params, struct report *out)
+{
+	static u64 warm[BENCH_MAX_PASSES], pc[BENCH_MAX_FRAMES];
+	u64 start, anon, rss, k;
+	cpu_set_t cpus;
+	void *engine;
+
+	if (params->cpu >= 0) {
+		CPU_ZERO(&cpus);
+		CPU_SET((unsigned int)params->cpu, &cpus);
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+	}
+	memory_now(&anon, &rss);
+	start = bench_now();
+	engine = e->open(set);
+	if (!engine)
+		return;
+	out->frames = pass(e, engine, set);
+	out->cold = bench_now() - start;
+	for (k = 0; k < params->passes; k++) {
+		start = bench_now();
+		pass(e, engine, set);
+		warm[k] = bench_now() - start;
+	}
+	qsort(warm, params->passes, sizeof(*warm), by_value);
+	out->warm = warm[params->passes / 2];
+	memory_now(&out->anon, &out->rss);
+	out->anon = out->anon > anon ? out->anon - anon : 0;
+	out->held = e->memory ? e->memory(engine) : 0;
+	for (u32 n = 0; n < set->nr; n++)
+		out->hash[n] = hash_of(pc, e->walk(engine, &set->sample[n], pc));
+	out->good = true;
+}
+
+static bool in_a_process(const struct bench_engine *e, const struct bench_set *set,
+			 const struct bench_params *params, struct report *out, size_t size)
+{
+	int status = 0;
+	pid_t pid;
+
+	memset(out, 0, size);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		child(e, set, params, out);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && !status && out->good;
+}
+
+static void add(struct bench_result *r, const struct report *one)
+{
+	r->cold[r->done] = one->cold;
+	r->warm[r->done] = one->warm;
+	r->done++;
+	r->frames = one->frames;
+	r->held = one->held;
+	r->anon = one->anon > r->anon ? one->anon : r->anon;
+	r->rss = one->rss > r->rss ? one->rss : r->rss;
+}
+
+/**
+ * bench_run() - measure all engines
+ * @set: the samples
+ * @params: how; bounds as above
+ * @result: filled in: one for each of bench_engines
+ *
+ * Every repetition compares every engine's frames with libdw's of the same repetition; @agree is
+ * the least of them.
+ *
+ * Return: 0, or a negative errno value.
+ */
+int bench_run(const struct bench_set *set, const struct bench_params *params,
+	      struct bench_result *result)
+{
+	size_t size = sizeof(struct report) + set->nr * sizeof(u64);
+	struct report *report[BENCH_MAX_ENGINES];
+	int nr = 0, e, dw = 0, rc = 0;
+
+	while (bench_engines[nr]) {
+		report[nr] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				  -1, 0);
+		if (report[nr] == MAP_FAILED) {
+			rc = -ENOMEM;
+			goto out;
+		}
+		if (bench_engines[nr] == &bench_libdw)
+			dw = nr;
+		result[nr++] = (struct bench_result){ .agree = set->nr };
+	}
+	for (u64 k = 0; k < params->repeats; k++) {
+		for (e = 0; e < nr; e++)
+			if (in_a_process(bench_engines[e], set, params, report[e], size))
+				add(&result[e], report[e]);
+		for (e = 0; e < nr; e++) {
+			u64 agree = 0;
+
+			for (u32 n = 0; n < set->nr; n++)
+				agree += report[e]->hash[n] == report[dw]->hash[n] &&
+					 report[dw]->good;
+			if (agree < result[e].agree)
+				result[e].agree = agree;
+		}
+	}
+out:
+	while (nr--)
+		munmap(report[nr], size);
+	return rc;
+}

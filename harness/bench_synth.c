@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Makes a section with a given number of FDEs, and stacks of a given depth through it.
+ */
+#include "harness/bench_synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ehframe/lookup.h"
+#include "ehframe/program.h"
+
+#define BASE		0x100000000ULL	/* of .eh_frame; .eh_frame_hdr follows it */
+#define TEXT		(BASE + 0x20000000ULL)
+#define FUNC		64U		/* bytes of a function */
+#define FRAME		48U		/* bytes of a frame in the middle of one */
+#define MIDDLE		20U		/* offset of a pc there */
+#define STACK		0x7ffc00000000ULL
+#define POOL		1000U		/* functions that stacks go through: callers repeat */
+#define FDE_BYTES	32U
+#define CIE_BYTES	24U
+
+/* What compilers emit, of either kind: by the frame pointer, and by the stack pointer. */
+static const u8 cie[CIE_BYTES] = {
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
+	0x0c, 7, 8, 0x90, 1, 0, 0,
+};
+static const u8 by_fp[15] = {
+	0, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x68, 0x0c, 7, 8, 0, 0,
+};
+static const u8 by_sp[15] = {
+	0, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0e, FRAME, 0x68, 0x0e, 8, 0, 0, 0,
+};
+
+static void put32(u8 *p, u64 v)
+{
+	for (int k = 0; k < 4; k++)
+		p[k] = (u8)(v >> 8 * k);
+}
+
+static void put64(u8 *p, u64 v)
+{
+	put32(p, v);
+	put32(p + 4, v >> 32);
+}
+
+static bool make_section(struct bench_space *sp, u64 nr)
+{
+	/* The last record is a terminator. */
+	u64 eh = CIE_BYTES + nr * FDE_BYTES + 4, hdr_size = 12 + 8 * nr, k;
+	u64 hdr = BASE + eh;
+	u8 *bytes = calloc(1, eh + hdr_size), *h = bytes + eh;
+
+	if (!bytes)
+		return false;
+	memcpy(bytes, cie, sizeof(cie));
+	for (k = 0; k < nr; k++) {
+		u64 off = CIE_BYTES + k * FDE_BYTES, pc = TEXT + k * FUNC;
+		u8 *f = bytes + off;
+
+		put32(f, FDE_BYTES - 4);
+		put32(f + 4, off + 4);
+		put32(f + 8, pc - (BASE + off + 8));
+		put32(f + 12, FUNC);
+		memcpy(f + 16, k & 1 ? by_sp : by_fp, sizeof(by_sp));
+		put32(h + 12 + 8 * k, pc - hdr);
+		put32(h + 16 + 8 * k, BASE + off - hdr);
+	}
+	h[0] = 1;
+	h[1] = 0x1b;
+	h[2] = 0x03;
+	h[3] = 0x3b;
+	put32(h + 4, BASE - (hdr + 4));
+	put32(h + 8, nr);
+	sp->made = bytes;
+	sp->made_size = eh + hdr_size;
+	sp->section = (struct ehf_section){
+		.text_start = TEXT, .text_end = TEXT + nr * FUNC,
+		.hdr = hdr, .hdr_end = hdr + hdr_size,
+		.eh_frame = BASE, .eh_frame_end = BASE + eh, .scan = true,
+	};
+	return true;
+}
+
+/* xorshift64: the same stacks each time. */
+static u64 next(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static bool make_stack(struct bench_sample *s, u32 depth, u64 *state, const u64 *pool)
+{
+	u32 size = depth * FRAME;
+	u8 *stack = calloc(1, size);
+
+	if (!stack)
+		return false;
+	*s = (struct bench_sample){ .sp = STACK, .stack = stack, .size = size };
+	s->regs.ip = TEXT + pool[next(state) % POOL] * FUNC + MIDDLE;
+	s->regs.reg[7] = STACK;
+	s->regs.reg[6] = STACK + FRAME - 16;
+	s->regs.known = 1ULL << 7 | 1ULL << 6;
+	for (u32 k = 0; k + 1 < depth; k++) {
+		u8 *cfa = stack + (k + 1) * FRAME;
+
+		put64(cfa - 16, STACK + (k + 2) * FRAME - 16);
+		put64(cfa - 8, TEXT + pool[next(state) % POOL] * FUNC + MIDDLE + 1);
+	}
+	return true;
+}
+
+/**
+ * bench_synth() - make a set
+ * @set: filled in; to be freed with bench_set_free() whatever is returned
+ * @nr_fdes: functions of the section, 1 to BENCH_SYNTH_MAX_FDES
+ * @depth: frames of each stack, 1 to BENCH_SYNTH_MAX_DEPTH
+ * @nr_stacks: stacks
+ *
+ * Return: false where memory ran out.
+ */
+bool bench_synth(struct bench_set *set, u64 nr_fdes, u32 depth, u32 nr_stacks)
+{
+	u64 state = 88172645463325252ULL, pool[POOL];
+
+	*set = (struct bench_set){ 0 };
+	set->sample = calloc(nr_stacks, sizeof(*set->sample));
+	set->space = calloc(1, sizeof(*set->space));
+	if (!set->sample || !set->space)
+		return false;
+	set->nr_spaces = 1;
+	set->space->arch = &ehu_arch_x86_64;
+	if (!make_section(set->space, nr_fdes))
+		return false;
+	for (u32 k = 0; k < POOL; k++)
+		pool[k] = next(&state) % nr_fdes;
+	for (; set->nr < nr_stacks; set->nr++)
+		if (!make_stack(&set->sample[set->nr], depth, &state, pool))
+			return false;
+	return true;
+}
+
+/**
+ * bench_synth_rows() - walk all rows of a made-up section
+ * @set: of bench_synth()
+ *
+ * Return: how many there are.
+ */
+u64 bench_synth_rows(const struct bench_set *set)
+{
+	struct bench_mem m;
+	struct ehf_cost cost = { 0 };
+	struct ehf_ctx ctx = {
+		.mem = &m.mem, .abi = &ehu_arch_x86_64.abi, .limits = &ehf_limits_file,
+		.cost = &cost,
+	};
+	struct ehf_fde fde = { 0 };
+	struct ehf_record rec = { 0 };
+	struct ehf_program p;
+	struct ehf_row row;
+	u64 rows = 0;
+
+	if (!bench_mem_open(&m, set->space, 1)) {
+		bench_mem_close(&m);
+		return 0;
+	}
+	for (u64 addr = m.section->eh_frame; addr < m.section->eh_frame_end; addr = rec.next) {
+		if (ehf_record_head(&ctx, m.section, addr, &rec) || rec.kind == EHF_RECORD_END)
+			break;
+		if (rec.kind != EHF_RECORD_FDE ||
+		    ehf_fde_parse_with(&ctx, m.section, addr, &fde.cie, &fde))
+			continue;
+		ehf_program_start(&p, &ctx, &fde);
+		while (ehf_program_next(&p, &row))
+			rows++;
+	}
+	bench_mem_close(&m);
+	return rows;
+}
+
+/**
+ * bench_last_cpu() - where to measure: away from CPU 0, which serves most interrupts
+ *
+ * Return: a CPU.
+ */
+int bench_last_cpu(void)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return nr > 1 ? (int)nr - 1 : 0;
+}
