@@ -83,6 +83,8 @@ for variant, arch, extra in MACHINES:
             skip(full, why)
             continue
         data = os.path.join(folder, '-'.join((name,) + args) + '.data')
+        if os.path.exists(data):
+            os.remove(data)     # an earlier run's would pass for this one's
         run = Run([qemu, '-L', '/usr/%s-linux-gnu' % arch, os.path.join(folder, name), MS, *args,
                    *(plugs(folder) if name == 'dlopen' else ())],
                   env=dict(os.environ, EHU_SAMPLER=data))

@@ -60,7 +60,9 @@ table_head() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-EHU_BUILD=$build selftests/arch_emulated.t >/dev/null 2>&1
+rm -f "$build"/targets/{s390x,aarch64}*/*.data
+worst=0
+EHU_BUILD=$build selftests/arch_emulated.t > "$work/said" 2>&1 || { worst=1; cat "$work/said" >&2; }
 echo
 echo '### Emulated programs, sampled from within (`selftests/arch_emulated.t`)'
 echo
@@ -79,6 +81,9 @@ done
 
 echo
 echo '### Guests: Debian kernels under qemu, recorded by perf events (`make test-guests`)'
+echo
+echo 'Here libdw is the only reference. Where it stops at a signed return address (most arm64 traces),'
+echo 'the frames behind that are compared with nothing: "different 0" speaks of those before it.'
 if ls "$build"/guests/*/data/*.json >/dev/null 2>&1; then
 	table_head
 	for json in "$build"/guests/*/data/*.json; do
@@ -91,3 +96,4 @@ else
 	echo
 	echo 'Not run.'
 fi
+exit "$worst"
