@@ -99,7 +99,10 @@ for variant, arch, extra in MACHINES:
             why = 'different, unexplained or untestable'
         if not why and s['samples'] < 20:
             why = 'only %d samples' % s['samples']
-        if not why and (chain['traces'] < (0.5 if name == 'throw' else 1) * s['samples'] or
+        # libgcc may itself fault where addresses are signed (sampler.c): such a sample has no
+        # chain. How many is printed at the end.
+        least = 0.5 if name == 'throw' else 0.95 if variant == 'aarch64-signed' else 1
+        if not why and (chain.get('traces', 0) < least * s['samples'] or
                         chain['different']):
             why = 'libgcc: %s' % chain
         if not why and whole and (chain['equal'] < 0.98 * chain['traces'] or
@@ -110,9 +113,11 @@ for variant, arch, extra in MACHINES:
                 details['oracle_faults'].get('signal-code', 0):
             why = 'nothing was signed'
         ok(full, not why, '%s\n%s\n%s\n%s' % (why, details, run, r))
-        count = total.setdefault(variant, [0, 0, 0])
-        for k, n in enumerate((s.get('samples', 0), s.get('frames', 0), chain.get('equal', 0))):
+        count = total.setdefault(variant, [0, 0, 0, 0])
+        for k, n in enumerate((s.get('samples', 0), s.get('frames', 0), chain.get('equal', 0),
+                                s.get('samples', 0) - chain.get('traces', 0))):
             count[k] += n
-for variant, (samples, frames, equal) in total.items():
-    print('# %s: %d traces, %d frames; %d as libgcc has them' % (variant, samples, frames, equal))
+for variant, (samples, frames, equal, without) in total.items():
+    print('# %s: %d traces, %d frames; %d as libgcc has them, %d without its chain' %
+          (variant, samples, frames, equal, without))
 end()
