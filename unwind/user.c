@@ -147,14 +147,6 @@ static enum ehf_stop eval_rule(const struct step *s, const struct ehf_rule *rule
 	}
 }
 
-/* Bits of a return address that are address: the others may hold its signature. */
-static inline u64 ra_mask(const struct ehu_unwind *u)
-{
-	if (u->ra_mask)
-		return u->ra_mask;
-	return u->arch->va_bits ? (1ULL << (u->arch->va_bits & 63)) - 1 : ~0ULL;
-}
-
 static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u64 *ra)
 {
 	const struct ehf_rule *rule = &row->rule[EHF_RA];
@@ -174,7 +166,7 @@ static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u6
 		if (stop)
 			return stop;
 	}
-	*ra = ehf_addr(&arch->abi, *ra) & ra_mask(s->u);
+	*ra = ehf_addr(&arch->abi, *ra) & ehu_ra_mask(s->u);
 	return EHF_STOP_NONE;
 }
 
@@ -401,107 +393,6 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 	return stop;
 }
 
-/* A signed field of a slot: @bits of them from @shift on, in words. */
-static inline u64 slot_off(u64 word, u32 shift, u32 bits, u32 word_size)
-{
-	return (u64)((s64)(word << (64 - shift - bits)) >> (64 - bits)) * word_size;
-}
-
-/* A word of the stack that is at hand, in the target's byte order. */
-static inline bool hand_word(const struct ehf_abi *abi, const struct ehf_hand *stack, u64 addr,
-			     struct ehf_cost *cost, u64 *value)
-{
-	const u8 *p = ehf_at_hand(stack, addr, abi->word_size);
-
-	if (!p)
-		return false;
-	cost->reads++;
-	cost->bytes += abi->word_size;
-	*value = ehf_number(p, abi->word_size == 8 ? 8 : 4, abi->big_endian);
-	return true;
-}
-
-/*
- * The step for a row in the cache, as step_by_row() takes it, with all it reads at hand. False
- * where anything is out of the ordinary: the ordinary way then finds out, and says why.
- */
-static bool step_by_slot(const struct ehu_unwind *u, struct ehu_user_state *f,
-			 const struct ehu_slot *slot, struct ehf_cost *cost)
-{
-	const struct ehf_abi *abi = &u->arch->abi;
-	const u64 word = slot->word;
-	const u32 size = abi->word_size;
-	const u64 reads = cost->reads, bytes = cost->bytes;
-	u64 cfa = f->sp, sp, ra, fp = f->fp;
-	bool fp_known = f->fp_known;
-
-	if (word & (EHU_SLOT_STOP | EHU_SLOT_CFA_FP | EHU_SLOT_CFA_LOAD)) {
-		if (word & EHU_SLOT_STOP)
-			return false;
-		if (word & EHU_SLOT_CFA_FP) {
-			if (!fp_known)
-				return false;
-			cfa = fp;
-		}
-	}
-	cfa = ehf_addr(abi, cfa + slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size));
-	if (word & EHU_SLOT_CFA_LOAD) {
-		const u8 *p = ehf_at_hand(&f->stack, cfa, abi->addr_size);
-
-		if (!p)
-			return false;
-		cost->reads++;
-		cost->bytes += abi->addr_size;
-		cfa = ehf_number(p, abi->addr_size, abi->big_endian);
-	}
-	sp = ehf_addr(abi, cfa + (u64)(s64)abi->sp_off);
-	if (cfa & (u->arch->sp_align - 1U) || sp <= f->sp ||
-	    !hand_word(abi, &f->stack, ehf_addr(abi, cfa + slot_off(word, EHU_SLOT_RA_OFF, 9, size)),
-		       cost, &ra))
-		goto other;
-	if (word & EHU_SLOT_SP_SAVED) {
-		if (!hand_word(abi, &f->stack, ehf_addr(abi, cfa + (u64)(s64)u->arch->sp_slot),
-			       cost, &sp) ||
-		    sp & (u->arch->sp_align - 1U) || sp <= f->sp)
-			goto other;
-	}
-	switch (word & EHU_SLOT_FP_MASK) {
-	case EHU_SLOT_FP_KEPT:
-		break;
-	case EHU_SLOT_FP_SAVED:
-		if (!hand_word(abi, &f->stack,
-			       ehf_addr(abi, cfa + slot_off(word, EHU_SLOT_FP_OFF, 9, size)), cost,
-			       &fp))
-			goto other;
-		fp_known = true;
-		break;
-	case EHU_SLOT_FP_AT_FP:
-		if (!fp_known || !hand_word(abi, &f->stack, ehf_addr(abi, fp), cost, &fp))
-			goto other;
-		break;
-	default:
-		fp = 0;
-		fp_known = false;
-		break;
-	}
-	ra = ehf_addr(abi, ra) & ra_mask(u);
-	if (!ra)
-		goto other;
-	f->ip = ra;
-	f->sp = sp;
-	f->fp = fp;
-	f->fp_known = fp_known;
-	f->exact = false;
-	f->via = EHU_VIA_EH_FRAME;
-	f->regs = NULL;
-	f->layout = NULL;
-	return true;
-other:
-	cost->reads = reads;
-	cost->bytes = bytes;
-	return false;
-}
-
 /* Asks the source for the stack at SP, unless that is at hand already. */
 static void take_stack(const struct ehu_unwind *u, struct ehu_user_state *f)
 {
@@ -567,19 +458,25 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 		stop = find_row(u, &ctx, addr, !slot, &row);
 	if (!stop)
 		stop = step_by_row(&s, &row, &to);
-	/* A trampoline without CFI may have the end of some function in front of it. */
-	if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND || stop == EHF_STOP_RA_NOT_SAVED) {
+	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
+	if (!stop && to.ip == state->ip && to.sp == state->sp)
+		stop = EHF_STOP_NO_PROGRESS;
+	/*
+	 * A trampoline without CFI may have the end of some function in front of it; one with CFI
+	 * that does not say 'S' leads to itself.
+	 */
+	if (ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND || stop == EHF_STOP_RA_NOT_SAVED ||
+	    stop == EHF_STOP_NO_PROGRESS) {
 		other = step_by_code(&s, &to);
 		if (other != EHF_STOP_NO_FDE)
 			stop = other;
-		else if (u->methods & EHU_METHOD_FP && stop != EHF_STOP_RA_NOT_SAVED)
+		else if (u->methods & EHU_METHOD_FP && ehf_stop_class(stop) == EHF_CLASS_NOT_FOUND)
 			stop = step_by_fp(&s, &to);
 	}
 	if (stop)
 		return stop;
 	if (!to.ip)
 		return EHF_STOP_RA_ZERO;
-	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
 	if (to.ip == state->ip && to.sp == state->sp)
 		return EHF_STOP_NO_PROGRESS;
 	take_stack(u, &to);
@@ -587,127 +484,18 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 	return EHF_STOP_NONE;
 }
 
-/* May the stack be read by the host's own loads of 8 bytes? */
-static inline bool is_host_like(const struct ehf_abi *abi)
-{
-#ifdef __BYTE_ORDER__
-	return abi->word_size == 8 && abi->addr_size == 8 &&
-	       abi->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-#else
-	return false;
-#endif
-}
-
 /**
- * ehu_user_run() - take the steps whose rows are cached and whose stack is at hand
- * @u: the walk
- * @state: the frame; becomes the last one that was reached
- * @entry: where the frames that are reached go
- * @room: how many @entry has room for
- * @cost: counters, added to
- *
- * The loop that nearly all frames of a profile go through. Each step is what step_by_slot()
- * does; whatever is unusual ends it, and ehu_user_next() then says what that was.
- *
- * Return: how many frames were reached, perhaps 0.
- */
-u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
-		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost)
-{
-	struct ehu_user_state *const f = state;
-	const struct ehf_abi *abi = &u->arch->abi;
-	const u64 generation = ehu_generation(u->sections);
-	const u64 mask = ra_mask(u), align = u->arch->sp_align - 1U;
-	const u64 sp_off = (u64)(s64)abi->sp_off;
-	const u8 *const p = f->stack.p;
-	const u64 start = f->stack.start;
-	u64 ip = f->ip, sp = f->sp, fp = f->fp, loads = 0;
-	bool fp_known = f->fp_known;
-	u64 addr = ehu_lookup_addr(f), last;
-	u32 n;
-
-	if (!u->cache || !is_host_like(abi) || f->stack.len < 8)
-		return 0;
-	last = f->stack.len - 8;
-	for (n = 0; n < room; n++) {
-		const struct ehu_slot *slot;
-		u64 word, cfa, to_sp, at, ra, to_fp = fp;
-		bool to_known = fp_known;
-
-		if (!ehu_row_cache_can(generation, addr))
-			break;
-		slot = ehu_row_cache_find(u->cache, generation, addr);
-		if (!slot)
-			break;
-		word = slot->word;
-		if (word & (EHU_SLOT_STOP | EHU_SLOT_CFA_LOAD | EHU_SLOT_SP_SAVED))
-			break;
-		if (word & EHU_SLOT_CFA_FP && !fp_known)
-			break;
-		cfa = (word & EHU_SLOT_CFA_FP ? fp : sp) +
-		      slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, 8);
-		to_sp = cfa + sp_off;
-		at = cfa + slot_off(word, EHU_SLOT_RA_OFF, 9, 8) - start;
-		if (cfa & align || to_sp <= sp || at > last)
-			break;
-		__builtin_memcpy(&ra, p + at, 8);
-		ra &= mask;
-		if (!ra)
-			break;
-		if ((word & EHU_SLOT_FP_MASK) == EHU_SLOT_FP_SAVED) {
-			at = cfa + slot_off(word, EHU_SLOT_FP_OFF, 9, 8) - start;
-			if (at > last)
-				break;
-			__builtin_memcpy(&to_fp, p + at, 8);
-			to_known = true;
-			loads++;
-		} else if ((word & EHU_SLOT_FP_MASK) != EHU_SLOT_FP_KEPT) {
-			/* Lost, or where FP points to. */
-			to_known = (word & EHU_SLOT_FP_MASK) == EHU_SLOT_FP_AT_FP;
-			at = fp - start;
-			if (to_known && (!fp_known || at > last))
-				break;
-			to_fp = 0;
-			if (to_known) {
-				__builtin_memcpy(&to_fp, p + at, 8);
-				loads++;
-			}
-		}
-		ip = ra;
-		sp = to_sp;
-		fp = to_fp;
-		fp_known = to_known;
-		addr = ip - 1;
-		entry[n] = (struct ehu_entry){
-			.ip = ip, .sp = sp, .fp = fp_known ? fp : 0, .via = EHU_VIA_EH_FRAME,
-			.flags = fp_known ? EHU_ENTRY_FP_KNOWN : 0,
-		};
-	}
-	if (!n)
-		return 0;
-	u->cache->hits += n;
-	cost->reads += n + loads;
-	cost->bytes += 8 * (n + loads);
-	f->ip = ip;
-	f->sp = sp;
-	f->fp = fp;
-	f->fp_known = fp_known;
-	f->exact = false;
-	f->via = EHU_VIA_EH_FRAME;
-	f->regs = NULL;
-	f->layout = NULL;
-	return n;
-}
-
-/**
- * ehu_user_next() - step from a frame to its caller
+ * ehu_user_step() - step from a frame to its caller, by the row itself
  * @u: the walk
  * @state: the frame; becomes the caller's on success, is unchanged otherwise
  * @cost: counters, added to
  *
+ * What the cache knows of an address without a row is used; a row that it knows is not: that is
+ * ehu_user_run()'s part, and whoever comes here knows that it has nothing more to do.
+ *
  * Return: EHF_STOP_NONE, or why there is no caller: of class complete where the stack ends.
  */
-enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
+enum ehf_stop ehu_user_step(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost)
 {
 	const u64 addr = ehu_lookup_addr(state);
@@ -716,12 +504,28 @@ enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *s
 
 	if (u->cache && ehu_row_cache_can(generation, addr)) {
 		slot = ehu_row_cache_find(u->cache, generation, addr);
-		if (slot)
+		if (slot && slot->word & EHU_SLOT_STOP)
 			u->cache->hits++;
 		else
 			u->cache->misses++;
-		if (slot && step_by_slot(u, state, slot, cost))
-			return EHF_STOP_NONE;
 	}
 	return next_slow(u, state, slot, addr, cost);
+}
+
+/**
+ * ehu_user_next() - step from a frame to its caller
+ * @u: the walk
+ * @state: the frame; becomes the caller's on success, is unchanged otherwise
+ * @cost: counters, added to
+ *
+ * Return: as ehu_user_step().
+ */
+enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
+			    struct ehf_cost *cost)
+{
+	struct ehu_entry entry;
+
+	if (ehu_user_run(u, state, &entry, 1, cost))
+		return EHF_STOP_NONE;
+	return ehu_user_step(u, state, cost);
 }

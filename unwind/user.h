@@ -100,6 +100,8 @@ bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 		    struct ehu_user_state *state);
 u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
 		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost);
+enum ehf_stop ehu_user_step(const struct ehu_unwind *u, struct ehu_user_state *state,
+			    struct ehf_cost *cost);
 enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost);
 
@@ -111,6 +113,14 @@ static inline void ehu_entry_fill(struct ehu_entry *e, const struct ehu_user_sta
 	e->fp = f->fp_known ? f->fp : 0;
 	e->via = (u8)f->via;
 	e->flags = (u8)((f->fp_known ? EHU_ENTRY_FP_KNOWN : 0) | (f->exact ? EHU_ENTRY_EXACT : 0));
+}
+
+/* Bits of a return address that are address: the others may hold its signature. */
+static inline u64 ehu_ra_mask(const struct ehu_unwind *u)
+{
+	if (u->ra_mask)
+		return u->ra_mask;
+	return u->arch->va_bits ? (1ULL << (u->arch->va_bits & 63)) - 1 : ~0ULL;
 }
 
 /* The one place that decides which address is looked up for a frame. */

@@ -36,7 +36,7 @@ int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu
 	for (;;) {
 		trace->nr += ehu_user_run(u, &state, trace->entry + trace->nr,
 					  trace->max - trace->nr, &trace->cost);
-		trace->stop = ehu_user_next(u, &state, &trace->cost);
+		trace->stop = ehu_user_step(u, &state, &trace->cost);
 		if (trace->stop)
 			return 0;
 		if (trace->nr == trace->max) {
