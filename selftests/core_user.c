@@ -754,4 +754,34 @@ TEST_F(user, signal_frame_by_its_code)
 	EXPECT_EQ(2, self->t.nr);
 }
 
+/* s390x: the trampoline has CFI that does not say 'S': by that it leads to itself. */
+TEST_F(user, signal_frame_that_leads_to_itself)
+{
+	static const u8 code[] = { 0x0a, 0xad };
+	const u32 at = STACK + 0xc00, base = (296 + 40) / 8;
+	const u64 stub = B_BASE + at;
+
+	begin(self, &ehu_arch_s390x);
+	b_put(&self->b, 0x0c, 15, 0xa0, 1);
+	b_close(&self->b);
+	FUNCTION(stub, 0x10, 0);
+	FUNCTION(FN(LEAF), 0x100, 0);
+	FUNCTION(FN(START), 0x100, 0x07, 14);
+	finish(self);
+	ASSERT_EQ(0, ehu_map_add(&self->map, stub, stub + 0x10, &self->b.s));
+	memcpy(self->b.buf + at, code, sizeof(code));
+	self->regs.ip = stub;
+	set_reg(self, 14, stub);
+	word(self, base + 1, FN(LEAF) + 4);		/* psw.addr */
+	word(self, base + 2 + 15, AT(200));
+	word(self, base + 2 + 14, FN(START) + 4);	/* known for one step */
+	EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
+	FRAME(1, FN(LEAF) + 4, AT(200));
+	EXPECT_EQ(EHU_VIA_SIGNAL_CODE, self->t.entry[1].via);
+	FRAME(2, FN(START) + 4, AT(200));
+	self->b.buf[at] ^= 1;
+	EXPECT_EQ(EHF_STOP_NO_PROGRESS, walk(self));
+	EXPECT_EQ(1, self->t.nr);
+}
+
 TEST_HARNESS_MAIN
