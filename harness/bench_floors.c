@@ -19,14 +19,77 @@ static inline bool word(const struct bench_sample *s, u64 addr, u64 *v)
 	return true;
 }
 
-static void *open_fp(const struct bench_set *set)
+/* Stacks as they would be if every function kept a frame record. */
+struct chain {
+	struct bench_sample *sample;
+	const struct bench_sample *given;
+	u64 pc[BENCH_MAX_FRAMES];
+};
+
+/* Writes the records where frames end; one that is too small for its own has none. */
+static bool link_frames(struct bench_sample *to, const struct bench_sample *s,
+			const struct ehu_trace *trace)
 {
-	return calloc(1, sizeof(u64) * BENCH_MAX_FRAMES + (set->nr & 0));
+	u64 last = 0, first = 0;
+	u8 *stack = malloc(s->size ? s->size : 1);
+
+	if (!stack)
+		return false;
+	memcpy(stack, s->stack, s->size);
+	*to = *s;
+	to->stack = stack;
+	for (u32 k = 1; k < trace->nr; k++) {
+		u64 at = trace->entry[k].sp - 16, none = 0;
+
+		if (at - s->sp > s->size || s->size - (at - s->sp) < 16 || (last && at < last + 16))
+			continue;
+		memcpy(stack + (at - s->sp), &none, 8);
+		memcpy(stack + (at - s->sp) + 8, &trace->entry[k].ip, 8);
+		if (last)
+			memcpy(stack + (last - s->sp), &at, 8);
+		else
+			first = at;
+		last = at;
+	}
+	to->regs.reg[6] = first;
+	return true;
 }
 
-static u32 walk_fp(void *engine, const struct bench_sample *s, u64 *pc)
+static void *open_fp(const struct bench_set *set)
 {
-	u64 *to = pc ? pc : engine, fp = s->regs.reg[6], next, ra;
+	static struct ehu_entry entry[BENCH_MAX_FRAMES];
+	struct chain *c = calloc(1, sizeof(*c));
+	struct bench_mem *mem = calloc(set->nr_spaces, sizeof(*mem));
+
+	if (!c || !mem)
+		return NULL;
+	c->given = set->sample;
+	c->sample = calloc(set->nr, sizeof(*c->sample));
+	for (u32 k = 0; k < set->nr_spaces; k++)
+		if (!bench_mem_open(&mem[k], &set->space[k], k + 1))
+			return NULL;
+	for (u32 n = 0; c->sample && n < set->nr; n++) {
+		const struct bench_sample *s = &set->sample[n];
+		struct bench_mem *m = &mem[s->space];
+		struct ehu_trace trace = { .entry = entry, .max = BENCH_MAX_FRAMES };
+		struct ehu_unwind u = {
+			.arch = &ehu_arch_x86_64, .mem = &m->mem,
+			.sections = &m->text.sections, .limits = &ehf_limits_walk,
+		};
+
+		bench_mem_stack(m, s);
+		ehu_walk(&u, &s->regs, &trace);
+		if (!link_frames(&c->sample[n], s, &trace))
+			return NULL;
+	}
+	return c->sample ? c : NULL;
+}
+
+static u32 walk_fp(void *engine, const struct bench_sample *given, u64 *pc)
+{
+	struct chain *c = engine;
+	const struct bench_sample *s = &c->sample[given - c->given];
+	u64 *to = pc ? pc : c->pc, fp = s->regs.reg[6], next, ra;
 	u32 nr = 0;
 
 	to[nr++] = s->regs.ip;
@@ -40,8 +103,8 @@ static u32 walk_fp(void *engine, const struct bench_sample *s, u64 *pc)
 }
 
 const struct bench_engine bench_fp = {
-	.name = "fp", .what = "floor: frame-pointer chain", .floor = true,
-	.open = open_fp, .walk = walk_fp,
+	.name = "fp", .what = "floor: frame-pointer chain, in stacks that were given one",
+	.floor = true, .open = open_fp, .walk = walk_fp,
 };
 
 /* A row as x86-64 code has them: CFA from SP or FP, RA below it, FP kept or saved. */

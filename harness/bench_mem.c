@@ -4,7 +4,7 @@
  */
 #include "harness/bench_mem.h"
 
-#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,28 +50,35 @@ static const u8 *mem_direct(const struct ehf_mem *mem, u64 addr, u64 len, u64 *a
 	return p;
 }
 
-static int by_start(const void *a, const void *b)
+/* The place's number among those that were opened, or their count. */
+static u32 opened(const struct bench_mem *m, const struct module_place *const *place,
+		  const struct module *mod)
 {
-	const struct bench_span *x = a, *y = b;
+	u32 k = 0;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	while (k < m->nr_images && place[k]->module != mod)
+		k++;
+	return k;
 }
 
-static bool add_spans(struct bench_mem *m, const struct image *img, u64 bias)
+/* What is mapped, as the files have it: ascending, as the ranges are. */
+static bool add_spans(struct bench_mem *m, const struct task_maps *maps,
+		      const struct module_place *const *place)
 {
-	struct bench_span *more = reallocarray(m->span, m->nr + img->nr_segs, sizeof(*more));
-
-	if (!more)
+	m->span = calloc(maps->nr + 1, sizeof(*m->span));
+	if (!m->span)
 		return false;
-	m->span = more;
-	for (u32 k = 0; k < img->nr_segs; k++) {
-		const struct image_segment *s = &img->seg[k];
-		u64 avail;
-		const u8 *p = image_bytes_at(img, s->addr, &avail);
+	for (u32 k = 0; k < maps->nr; k++) {
+		const struct task_range *r = &maps->range[k];
+		u32 n = opened(m, place, r->module);
+		u64 len = r->end - r->start;
 
-		if (p && !(s->flags & PF_W) && avail)
-			more[m->nr++] = (struct bench_span){ s->addr + bias,
-							     s->addr + bias + avail, p };
+		if (n == m->nr_images || !m->image[n] || r->pos >= m->image[n]->size)
+			continue;
+		if (len > m->image[n]->size - r->pos)
+			len = m->image[n]->size - r->pos;
+		m->span[m->nr++] = (struct bench_span){ r->start, r->start + len,
+							m->image[n]->bytes + r->pos };
 	}
 	return true;
 }
@@ -102,10 +109,14 @@ static bool open_place(struct bench_mem *m, const struct module_place *pl)
 			       image_open(mod->file_path, img, &err);
 	m->nr_images++;
 	/* What cannot be opened has no CFI for us, as it has none for the module table. */
+	if (status && mod->status != MODULE_NO_CFI) {
+		fprintf(stderr, "%s\n", err.text);
+		return false;
+	}
 	if (status)
-		return mod->status == MODULE_NO_CFI;
+		return true;
 	move_section(&m->section[m->nr_images - 1], *img, pl->bias);
-	return add_spans(m, *img, pl->bias);
+	return true;
 }
 
 static bool init_section(struct bench_mem *m, struct ehf_section *s, const struct ehf_abi *abi)
@@ -118,33 +129,51 @@ static bool init_section(struct bench_mem *m, struct ehf_section *s, const struc
 	return !s->eh_frame || !ehf_section_init(&ctx, s);
 }
 
-static bool open_files(struct bench_mem *m, const struct task_maps *maps)
+/* Text ranges by the place that describes them; each place is opened when it is met first. */
+static bool add_text(struct bench_mem *m, const struct task_maps *maps,
+		     const struct module_place **place)
 {
 	const struct ehu_map *text = &maps->text;
-	struct ehu_range *range = calloc(text->nr + 1, sizeof(*range));
-	u32 k, p;
 
-	m->image = calloc(maps->nr_places + 1, sizeof(struct image *));
-	m->section = calloc(maps->nr_places + 1, sizeof(*m->section));
-	if (!range || !m->image || !m->section)
-		return false;
-	ehu_map_init(&m->text, range, text->nr + 1);
-	for (k = 0; k < maps->nr_places; k++)
-		if (!open_place(m, maps->place[k]))
+	for (u32 k = 0; k < text->nr; k++) {
+		u32 p = 0, n = 0;
+
+		while (p < maps->nr_places && &maps->place[p]->section != text->range[k].section)
+			p++;
+		if (p == maps->nr_places)
 			return false;
-	qsort(m->span, m->nr, sizeof(*m->span), by_start);
-	for (k = 0; k < maps->nr_places; k++)
-		if (!init_section(m, &m->section[k], &maps->arch->abi))
-			return false;
-	for (k = 0; k < text->nr; k++) {
-		for (p = 0; p < maps->nr_places; p++)
-			if (text->range[k].section == &maps->place[p]->section)
-				break;
-		if (p < maps->nr_places &&
-		    ehu_map_add(&m->text, text->range[k].start, text->range[k].end, &m->section[p]))
+		while (n < m->nr_images && place[n] != maps->place[p])
+			n++;
+		if (n == m->nr_images) {
+			place[n] = maps->place[p];
+			if (!open_place(m, place[n]))
+				return false;
+		}
+		if (ehu_map_add(&m->text, text->range[k].start, text->range[k].end,
+				&m->section[n]))
 			return false;
 	}
 	return true;
+}
+
+static bool open_files(struct bench_mem *m, const struct task_maps *maps)
+{
+	struct ehu_range *range = calloc(maps->text.nr + 1, sizeof(*range));
+	const struct module_place **place = calloc(maps->nr_places + 1, sizeof(*place));
+	bool good;
+
+	m->image = calloc(maps->nr_places + 1, sizeof(struct image *));
+	m->section = calloc(maps->nr_places + 1, sizeof(*m->section));
+	ehu_map_init(&m->text, range, maps->text.nr + 1);
+	good = range && place && m->image && m->section && add_text(m, maps, place) &&
+	       add_spans(m, maps, place);
+	for (u32 k = 0; good && k < m->nr_images; k++) {
+		good = init_section(m, &m->section[k], &maps->arch->abi);
+		if (!good)
+			fprintf(stderr, "%s: its CFI cannot be used\n", place[k]->module->path);
+	}
+	free(place);
+	return good;
 }
 
 static bool open_made(struct bench_mem *m, const struct bench_space *space)

@@ -20,7 +20,8 @@ struct bench_span {
  * @sp: the sample's stack, @size bytes at @stack
  * @stack: they
  * @size: how many
- * @span: read-only segments of mapped files, ascending, @nr of them
+ * @span: segments of mapped files as the files have them, ascending, @nr of them: libunwind follows
+ *	pointers in writable ones, as perf lets it
  * @text: for struct ehu_unwind
  * @image: the files, @nr_images of them
  * @section: CFI of each by target addresses

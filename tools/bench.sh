@@ -95,7 +95,7 @@ captures() {
 		-imultiarch x86_64-linux-gnu -D_GNU_SOURCE
 	capture clang 8192 clang -c -O1 "$dir/work.c" -o /dev/null
 	capture clang64k 65528 clang -c -O1 "$dir/work.c" -o /dev/null
-	capture cppcheck 8192 cppcheck -q "$dir/work.c"
+	capture cppcheck 8192 cppcheck -q --enable=all "$dir/work.cc" "$dir/work.c" harness/check_*.c
 	capture git 8192 git -C "$PWD" log --stat -p -M --no-color -n 400
 	capture perl 8192 perl "$dir/work.pl"
 	capture python 8192 "$python" "$dir/work.py"
