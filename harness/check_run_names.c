@@ -24,6 +24,17 @@ struct diff {
 	struct report_html_diff page;
 };
 
+/* What was printed for an address, so that a run of like stacks asks for each name once. */
+#define PRINTED		4096		/* a power of two */
+
+struct printed {
+	u64 ip;
+	u64 epoch;		/* of the mappings; 0 for nothing */
+	u32 pid;
+	bool exact;
+	const char *name;
+};
+
 struct check_run_names {
 	struct check_run_names_options opts;
 	FILE *out;
@@ -42,6 +53,7 @@ struct check_run_names {
 	const struct task_maps *maps;
 	u32 pid;
 	struct report_stack text;	/* of @opts.print */
+	struct printed printed[PRINTED];
 };
 
 static void tell(void *arg, const char *path, enum debuginfo_verdict verdict, const char *text)
@@ -343,6 +355,18 @@ static void keep_diff(struct check_run_names *n, const struct report_trace_sampl
 		d->page.nr_theirs = 0;
 }
 
+/* The place for a frame's name; without one where it is not known yet. */
+static struct printed *was_printed(struct check_run_names *n, const struct task_maps *maps, u32 pid,
+				   const struct ehu_entry *e)
+{
+	struct printed *p = &n->printed[(e->ip ^ e->ip >> 12) & (PRINTED - 1)];
+	bool exact = e->flags & EHU_ENTRY_EXACT;
+
+	if (p->ip != e->ip || p->epoch != maps->epoch || p->pid != pid || p->exact != exact)
+		*p = (struct printed){ e->ip, maps->epoch, pid, exact, NULL };
+	return p;
+}
+
 /*
  * As perf script -F comm,pid,time,ip,sym has it, but for the addresses: those of the process, and
  * return addresses as they are. Inlined functions are shown with --symbols=all only.
@@ -354,12 +378,20 @@ static void print_stack(struct check_run_names *n, const struct report_trace_sam
 	for (u32 i = 0; i < s->ours->nr; i++) {
 		const struct ehu_entry *e = &s->ours->entry[i];
 		struct check_run_names_frame f;
+		struct printed *known;
 
 		if (n->opts.mode == CHECK_RUN_NAMES_NONE) {
 			report_stack_frame(&n->text, e->ip);
 			continue;
 		}
+		known = was_printed(n, maps, s->rec->pid, e);
+		if (known->name) {
+			report_stack_named(&n->text, e->ip, known->name, false);
+			continue;
+		}
 		check_run_names_frame(n, maps, s->rec->pid, e->ip, e->flags & EHU_ENTRY_EXACT, &f);
+		if (f.symbols && module_usable(f.module) && f.answer->nr_places < 2)
+			known->name = symbols_function(f.answer);
 		for (u32 k = 0; k + 1 < f.answer->nr_places; k++)
 			report_stack_named(&n->text, e->ip, f.answer->place[k].name, true);
 		report_stack_named(&n->text, e->ip, symbols_function(f.answer), false);
