@@ -15,6 +15,7 @@
  * @open: make ready for the samples of a set; NULL where it is not possible
  * @walk: walk one; its pcs go to @pc, if not NULL, which has room for
  *	BENCH_MAX_FRAMES. Return: frames
+ * @sure: optional: how many of a walk's frames it did not guess
  * @memory: optional: bytes that it holds, without what it has in files
  */
 struct bench_engine {
@@ -23,6 +24,7 @@ struct bench_engine {
 	bool floor;
 	void *(*open)(const struct bench_set *set);
 	u32 (*walk)(void *engine, const struct bench_sample *s, u64 *pc);
+	u32 (*sure)(void *engine, const struct bench_sample *s);
 	u64 (*memory)(const void *engine);
 };
 

@@ -52,6 +52,24 @@ static u32 walk(void *engine, const struct bench_sample *s, u64 *pc)
 	return nr > 0 ? (u32)nr : 0;
 }
 
+/* Where no CFI covers a pc, libdw goes on by the frame pointer: what follows is no reference. */
+static u32 sure(void *engine, const struct bench_sample *s)
+{
+	static struct compare_frame frame[BENCH_MAX_FRAMES];
+	struct compare_oracle out = { .frame = frame };
+	struct dw *d = engine;
+	struct oracle_frames *o = check_run_oracle_get(d->sessions, d->set->space[s->space].maps);
+	u32 nr = 0;
+
+	bench_mem_stack(&d->mem, s);
+	if (!o || oracle_frames_walk(o, &s->regs, &d->mem.mem, BENCH_MAX_FRAMES, &out, NULL))
+		return 0;
+	while (nr < out.nr && frame[nr].via != COMPARE_VIA_GUESS)
+		nr++;
+	return nr;
+}
+
 const struct bench_engine bench_libdw = {
 	.name = "libdw", .what = "libdw, one Dwfl kept a process", .open = open_dw, .walk = walk,
+	.sure = sure,
 };

@@ -19,7 +19,7 @@ const struct bench_engine *const bench_engines[] = {
 	&bench_libunwind_global, &bench_fp, &bench_memo, NULL,
 };
 
-/* What a child leaves for its parent; hash[] has one entry a sample. */
+/* What a child leaves for its parent: of each sample, all frames and those that are no guess. */
 struct report {
 	bool good;
 	u64 cold;
@@ -28,7 +28,10 @@ struct report {
 	u64 anon;
 	u64 rss;
 	u64 held;
-	u64 hash[];
+	struct {
+		u64 all;
+		u64 sure;
+	} hash[];
 };
 
 /**
@@ -131,8 +134,13 @@ static void child(const struct bench_engine *e, const struct bench_set *set,
 	memory_now(&out->anon, &out->rss);
 	out->anon = out->anon > anon ? out->anon - anon : 0;
 	out->held = e->memory ? e->memory(engine) : 0;
-	for (u32 n = 0; n < set->nr; n++)
-		out->hash[n] = hash_of(pc, e->walk(engine, &set->sample[n], pc));
+	for (u32 n = 0; n < set->nr; n++) {
+		u32 nr = e->walk(engine, &set->sample[n], pc);
+		u32 some = e->sure ? e->sure(engine, &set->sample[n]) : nr;
+
+		out->hash[n].all = hash_of(pc, nr);
+		out->hash[n].sure = hash_of(pc, some < nr ? some : nr);
+	}
 	out->good = true;
 }
 
@@ -165,22 +173,41 @@ static void add(struct bench_result *r, const struct report *one)
 	r->rss = one->rss > r->rss ? one->rss : r->rss;
 }
 
+/* The worst repetition counts. */
+static void compare(const struct bench_set *set, const struct report *ours,
+		    const struct report *dw, struct bench_result *result)
+{
+	u64 agree = 0, guessed = 0;
+
+	for (u32 n = 0; n < set->nr && ours->good && dw->good; n++) {
+		if (ours->hash[n].all == dw->hash[n].all)
+			agree++;
+		else if (ours->hash[n].all == dw->hash[n].sure)
+			guessed++;
+	}
+	if (agree + guessed < result->agree + result->guessed ||
+	    (agree + guessed == result->agree + result->guessed && agree < result->agree)) {
+		result->agree = agree;
+		result->guessed = guessed;
+	}
+}
+
 /**
  * bench_run() - measure all engines
  * @set: the samples
  * @params: how; bounds as above
  * @result: filled in: one for each of bench_engines
  *
- * Every repetition compares every engine's frames with libdw's of the same repetition; @agree is
- * the least of them.
+ * Every repetition compares every engine's frames with libdw's of the same repetition; the one with
+ * the fewest that agree counts.
  *
  * Return: 0, or a negative errno value.
  */
 int bench_run(const struct bench_set *set, const struct bench_params *params,
 	      struct bench_result *result)
 {
-	size_t size = sizeof(struct report) + set->nr * sizeof(u64);
 	struct report *report[BENCH_MAX_ENGINES];
+	size_t size = sizeof(struct report) + set->nr * sizeof(report[0]->hash[0]);
 	int nr = 0, e, dw = 0, rc = 0;
 
 	while (bench_engines[nr]) {
@@ -198,15 +225,8 @@ int bench_run(const struct bench_set *set, const struct bench_params *params,
 		for (e = 0; e < nr; e++)
 			if (in_a_process(bench_engines[e], set, params, report[e], size))
 				add(&result[e], report[e]);
-		for (e = 0; e < nr; e++) {
-			u64 agree = 0;
-
-			for (u32 n = 0; n < set->nr; n++)
-				agree += report[e]->hash[n] == report[dw]->hash[n] &&
-					 report[dw]->good;
-			if (agree < result[e].agree)
-				result[e].agree = agree;
-		}
+		for (e = 0; e < nr; e++)
+			compare(set, report[e], report[dw], &result[e]);
 	}
 out:
 	while (nr--)

@@ -16,6 +16,7 @@
  * @warm: ns of CPU of a later pass: the median of a repetition's passes
  * @frames: of one pass
  * @agree: samples with the pcs that libdw has
+ * @guessed: more samples, with those that libdw has before it guesses by the frame pointer
  * @anon: bytes by which the process's anonymous memory grew, the most of any repetition
  * @rss: bytes resident at the end, likewise
  * @held: what the engine says that it holds; 0 where it does not
@@ -26,6 +27,7 @@ struct bench_result {
 	u64 warm[BENCH_MAX_REPEATS];
 	u64 frames;
 	u64 agree;
+	u64 guessed;
 	u64 anon;
 	u64 rss;
 	u64 held;
