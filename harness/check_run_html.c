@@ -240,18 +240,24 @@ static void add_cost(struct cells *c, const struct report_trace *f)
 	}
 }
 
-static void add_number(struct cells *c, u64 n)
+#define NOT_MEASURED	UINT64_MAX
+
+static void add_side(struct cells *c, u64 n, u64 nr)
 {
+	if (n == NOT_MEASURED) {
+		add(c, "%s", "not measured");
+		add(c, "%s", "");
+		return;
+	}
 	add(c, "%" PRIu64, n);
+	add(c, "%.1f", nr ? (double)n / (double)nr : 0);
 }
 
 static void add_each(struct cells *c, const char *what, u64 copy, u64 defer, u64 nr)
 {
 	add(c, "%s", what);
-	add_number(c, copy);
-	add(c, "%.1f", nr ? (double)copy / (double)nr : 0);
-	add_number(c, defer);
-	add(c, "%.1f", nr ? (double)defer / (double)nr : 0);
+	add_side(c, copy, nr);
+	add_side(c, defer, nr);
 }
 
 /* Both ways to a trace of the same stop. */
@@ -263,8 +269,9 @@ static void add_modes(struct cells *c, const struct defer_figures *f)
 	      "perf takes it today, and from the memory of the stopped task.", head, 5, 2 | 4 | 8 | 16);
 	add_each(c, "stops", f->pairs, f->pairs, f->pairs);
 	add_each(c, "bytes of stack copied", f->copied_bytes, 0, f->pairs);
-	add_each(c, "bytes read in the walk, of stack, data and CFI", 0, f->read_bytes, f->pairs);
-	add_each(c, "of those, stack and data", 0, f->live_bytes, f->pairs);
+	add_each(c, "bytes read in the walk, of stack, data and CFI", NOT_MEASURED,
+		 f->read_bytes, f->pairs);
+	add_each(c, "of those, stack and data", NOT_MEASURED, f->live_bytes, f->pairs);
 	add_each(c, "frames", f->copy.frames, f->defer.frames, f->pairs);
 	add_each(c, "complete traces", f->copy.complete, f->defer.complete, f->pairs);
 	add_each(c, "traces that end with the window", f->copy.cut, f->defer.cut, f->pairs);
