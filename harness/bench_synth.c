@@ -15,7 +15,6 @@
 #define TEXT		(BASE + 0x20000000ULL)
 #define FUNC		64U		/* bytes of a function */
 #define FRAME		48U		/* bytes of a frame in the middle of one */
-#define MIDDLE		20U		/* offset of a pc there */
 #define STACK		0x7ffc00000000ULL
 #define POOL		1000U		/* functions that stacks go through: callers repeat */
 #define FDE_BYTES	32U
@@ -83,6 +82,12 @@ static bool make_section(struct bench_space *sp, u64 nr)
 	return true;
 }
 
+/* A pc in the middle of a function, where its frame is complete; code has calls anywhere. */
+static u64 middle(u64 func)
+{
+	return TEXT + func * FUNC + 4 + func * 7 % 39;
+}
+
 /* xorshift64: the same stacks each time. */
 static u64 next(u64 *state)
 {
@@ -100,7 +105,7 @@ static bool make_stack(struct bench_sample *s, u32 depth, u64 *state, const u64 
 	if (!stack)
 		return false;
 	*s = (struct bench_sample){ .sp = STACK, .stack = stack, .size = size };
-	s->regs.ip = TEXT + pool[next(state) % POOL] * FUNC + MIDDLE;
+	s->regs.ip = middle(pool[next(state) % POOL]);
 	s->regs.reg[7] = STACK;
 	s->regs.reg[6] = STACK + FRAME - 16;
 	s->regs.known = 1ULL << 7 | 1ULL << 6;
@@ -108,7 +113,7 @@ static bool make_stack(struct bench_sample *s, u32 depth, u64 *state, const u64 
 		u8 *cfa = stack + (k + 1) * FRAME;
 
 		put64(cfa - 16, STACK + (k + 2) * FRAME - 16);
-		put64(cfa - 8, TEXT + pool[next(state) % POOL] * FUNC + MIDDLE + 1);
+		put64(cfa - 8, middle(pool[next(state) % POOL]) + 1);
 	}
 	return true;
 }
