@@ -5,6 +5,7 @@
 #include "harness/bench_run.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ static void child(const struct bench_engine *e, const struct bench_set *set,
 		CPU_SET((unsigned int)params->cpu, &cpus);
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 	}
+	/* What the parent has freed would hide what is allocated. */
+	malloc_trim(0);
 	memory_now(&anon, &rss);
 	start = bench_now();
 	engine = e->open(set);

@@ -5,7 +5,7 @@
 #
 #   tools/bench.sh [OPTION...]     options of ehunwind-bench
 #   tools/bench.sh --capture       only make what captures are missing
-#   tools/bench.sh --insns         instructions a frame, counted by callgrind
+#   tools/bench.sh --insns         instructions a frame, counted by callgrind: BENCH_ENGINES names others
 set -u
 cd "$(dirname "$0")/.." || exit
 build=${EHU_BUILD:-build}
@@ -110,7 +110,7 @@ insns() {
 	printf '%-10s %-12s %s\n' capture engine "instructions a frame"
 	for f in cc1 clang python xz; do
 		[ -s "$dir/$f.data" ] || continue
-		for engine in cached uncached memo fp libdw; do
+		for engine in ${BENCH_ENGINES:-cached uncached memo fp libdw}; do
 			read -r one frames <<< "$(counted "$engine" 1 "$dir/$f.data")"
 			read -r eleven frames <<< "$(counted "$engine" 11 "$dir/$f.data")"
 			awk -v f="$f" -v e="$engine" -v a="$one" -v b="$eleven" -v n="$frames" \
