@@ -105,8 +105,10 @@ static bool open_place(struct bench_mem *m, const struct module_place *pl)
 	struct image **img = &m->image[m->nr_images];
 	enum image_status status;
 
-	status = mod->memory ? image_open_memory(mod->memory, mod->memory_size, mod->path, img, &err) :
-			       image_open(mod->file_path, img, &err);
+	if (mod->memory)
+		status = image_open_memory(mod->memory, mod->memory_size, mod->path, img, &err);
+	else
+		status = image_open(mod->file_path, img, &err);
 	m->nr_images++;
 	/* What cannot be opened has no CFI for us, as it has none for the module table. */
 	if (status && mod->status != MODULE_NO_CFI) {

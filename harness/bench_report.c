@@ -236,8 +236,8 @@ void bench_report_print(const struct bench_report *rep)
 		printf(" %9u", rep->file[k].samples);
 	printf(" %9" PRIu64 "\n", samples);
 	counts(rep, "samples with libdw's pcs", 1, get_agree);
-	counts(rep, "more samples, with libdw's pcs as far as it does not guess by the frame pointer", 1,
-	       get_guessed);
+	counts(rep, "more samples, with libdw's pcs as far as it does not guess by the frame pointer",
+	       1, get_guessed);
 	counts(rep, "frames", 1, get_frames);
 	times(rep, WARM);
 	times(rep, COLD);

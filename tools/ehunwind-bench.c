@@ -15,9 +15,9 @@ enum { OPT_REPEATS, OPT_PASSES, OPT_SAMPLES, OPT_CPU, OPT_COUNT, OPT_SYNTHETIC, 
 
 static const struct cli_opt opts[] = {
 	[OPT_REPEATS] = {"repeats", 'r', "N", "processes of each unwinder, in turns (5)"},
-	[OPT_PASSES] = {"passes", 'p', "N", "passes over the samples in each, after the first (7)"},
+	[OPT_PASSES] = {"passes", 'p', "N", "passes over the samples in each, after one (7)"},
 	[OPT_SAMPLES] = {"samples", 'n', "N", "samples of a file, thinned out evenly (2000)"},
-	[OPT_CPU] = {"cpu", 'c', "N", "the CPU that they run on (1, or 0 where there is one)"},
+	[OPT_CPU] = {"cpu", 'c', "N", "the CPU that they run on (the last one)"},
 	[OPT_COUNT] = {"count", 0, "ENGINE",
 		       "only walk: the first pass and --passes more of one unwinder in\n"
 		       "this process, for a program that counts instructions; or \"static\""},
@@ -115,6 +115,15 @@ static int count(const struct options *o, const struct bench_set *set)
 	return CLI_STATUS_OK;
 }
 
+/* The engines know one machine. */
+static bool is_measured(const struct bench_set *set)
+{
+	for (u32 k = 0; k < set->nr_spaces; k++)
+		if (set->space[k].arch != &ehu_arch_x86_64)
+			return false;
+	return set->nr;
+}
+
 static int one_file(const struct options *o, const char *path, struct bench_report *report)
 {
 	struct bench_result result[BENCH_MAX_ENGINES];
@@ -126,8 +135,8 @@ static int one_file(const struct options *o, const char *path, struct bench_repo
 		fprintf(stderr, "%s: %s: %s\n", cli.prog, path,
 			err.status ? err.text : "out of memory");
 		status = CLI_STATUS_INPUT;
-	} else if (!set.nr) {
-		fprintf(stderr, "%s: %s: no sample to walk\n", cli.prog, path);
+	} else if (!is_measured(&set)) {
+		fprintf(stderr, "%s: %s: no samples of x86-64 programs alone\n", cli.prog, path);
 		status = CLI_STATUS_IMPOSSIBLE;
 	} else if (o->count) {
 		status = count(o, &set);
