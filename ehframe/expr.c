@@ -168,8 +168,9 @@ static u32 normalise(struct ehf_op *ops, u32 nr, const struct ehf_raw_op *raw,
 		   ops[nr - 2].kind == EHF_OP_CONST &&
 		   !__builtin_add_overflow(ops[nr - 1].num, ops[nr - 2].num, &op.num)) {
 		/* The constant first: the sum is the same. */
-		ops[nr - 2] = ops[nr - 1];
-		ops[nr - 2].num = op.num;
+		op.kind = EHF_OP_REG;
+		op.reg = ops[nr - 1].reg;
+		ops[nr - 2] = op;
 		return nr - 1;
 	} else if (raw->code == DW_OP_minus && nr && ops[nr - 1].kind == EHF_OP_CONST &&
 		   !__builtin_sub_overflow((s64)0, ops[nr - 1].num, &op.num)) {

@@ -135,3 +135,44 @@ void ehu_row_cache_put(struct ehu_row_cache *cache, const struct ehu_arch *arch,
 	word |= fp_off << EHU_SLOT_FP_OFF | ra_off << EHU_SLOT_RA_OFF;
 	put(cache, generation, addr, cfa_off, word);
 }
+
+/**
+ * ehu_row_cache_row() - unpack a slot
+ * @slot: a slot that holds a row: without EHU_SLOT_STOP
+ * @arch: the machine
+ * @row: filled in: the rules as ehu_row_cache_put() got them, as far as a step can tell; an FP
+ *	that cannot be followed becomes one that is undefined. No addresses
+ */
+void ehu_row_cache_row(const struct ehu_slot *slot, const struct ehu_arch *arch,
+		       struct ehf_row *row)
+{
+	const u32 size = arch->abi.word_size;
+	const u64 word = slot->word;
+	struct ehf_rule *fp = &row->rule[EHF_FP];
+
+	*row = (struct ehf_row){ .ra_reg = arch->abi.reg_ra };
+	row->cfa.kind = word & EHU_SLOT_CFA_LOAD ? EHF_CFA_AT_REG : EHF_CFA_REG;
+	row->cfa.reg = word & EHU_SLOT_CFA_FP ? arch->abi.reg_fp : arch->abi.reg_sp;
+	row->cfa.off = (s64)ehu_slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size);
+	row->rule[EHF_RA].kind = EHF_RULE_AT_CFA;
+	row->rule[EHF_RA].off = (s64)ehu_slot_off(word, EHU_SLOT_RA_OFF, 9, size);
+	if (word & EHU_SLOT_SP_SAVED) {
+		row->rule[EHF_SP].kind = EHF_RULE_AT_CFA;
+		row->rule[EHF_SP].off = arch->sp_slot;
+	}
+	switch (word & EHU_SLOT_FP_MASK) {
+	case EHU_SLOT_FP_SAVED:
+		fp->kind = EHF_RULE_AT_CFA;
+		fp->off = (s64)ehu_slot_off(word, EHU_SLOT_FP_OFF, 9, size);
+		break;
+	case EHU_SLOT_FP_AT_FP:
+		fp->kind = EHF_RULE_AT_REG;
+		fp->reg = arch->abi.reg_fp;
+		break;
+	case EHU_SLOT_FP_LOST:
+		fp->kind = EHF_RULE_UNDEF;
+		break;
+	default:
+		break;
+	}
+}

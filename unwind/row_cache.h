@@ -62,6 +62,8 @@ struct ehu_row_cache {
 int ehu_row_cache_init(struct ehu_row_cache *cache, struct ehu_slot *storage, u64 nr_slots);
 void ehu_row_cache_put(struct ehu_row_cache *cache, const struct ehu_arch *arch, u64 generation,
 		       u64 addr, const struct ehf_row *row);
+void ehu_row_cache_row(const struct ehu_slot *slot, const struct ehu_arch *arch,
+		       struct ehf_row *row);
 void ehu_row_cache_put_stop(struct ehu_row_cache *cache, u64 generation, u64 addr,
 			    enum ehf_stop stop);
 
@@ -89,6 +91,12 @@ static inline const struct ehu_slot *ehu_row_cache_find(const struct ehu_row_cac
 		if (ehu_slot_is(&s[k], generation, addr))
 			return &s[k];
 	return NULL;
+}
+
+/* A signed field of a slot: @bits of them from @shift on, counted in words of @size bytes. */
+static inline u64 ehu_slot_off(u64 word, u32 shift, u32 bits, u32 size)
+{
+	return (u64)((s64)(word << (64 - shift - bits)) >> (64 - bits)) * size;
 }
 
 /* May this pair be in a cache at all? */

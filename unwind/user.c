@@ -358,9 +358,9 @@ static enum ehf_stop step_by_fp(struct step *s, struct ehu_user_state *to)
 	return stop;
 }
 
-/* The row of an address from the section's bytes; the cache learns what it was, if it may. */
+/* The row of an address from the section's bytes; the cache learns what it was. */
 static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u64 addr,
-			      bool learn, struct ehf_row *row)
+			      struct ehf_row *row)
 {
 	const struct ehu_sections *sections = u->sections;
 	/* Before the section is found: were it removed in between, its row would be kept as new. */
@@ -384,7 +384,7 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 		if (sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
 			sections->corrupt(sections, section, stop);
 	}
-	if (u->cache && learn) {
+	if (u->cache) {
 		if (stop)
 			ehu_row_cache_put_stop(u->cache, generation, addr, stop);
 		else
@@ -439,7 +439,7 @@ bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 	return true;
 }
 
-/* The whole way: the row from its section, unless @slot says that there is none. */
+/* The whole way: the row from @slot or from its section, and every rule as it may be. */
 static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state *state,
 			       const struct ehu_slot *slot, u64 addr, struct ehf_cost *cost)
 {
@@ -450,12 +450,14 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 	struct ehu_user_state to = *state;
 	struct step s = { .u = u, .ctx = &ctx, .from = state };
 	struct ehf_row row = { 0 };
-	enum ehf_stop stop, other;
+	enum ehf_stop stop = EHF_STOP_NONE, other;
 
-	if (slot && slot->word & EHU_SLOT_STOP)
+	if (!slot)
+		stop = find_row(u, &ctx, addr, &row);
+	else if (slot->word & EHU_SLOT_STOP)
 		stop = (enum ehf_stop)(slot->word >> 48);
 	else
-		stop = find_row(u, &ctx, addr, !slot, &row);
+		ehu_row_cache_row(slot, u->arch, &row);
 	if (!stop)
 		stop = step_by_row(&s, &row, &to);
 	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
@@ -485,13 +487,12 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 }
 
 /**
- * ehu_user_step() - step from a frame to its caller, by the row itself
+ * ehu_user_step() - step from a frame to its caller, the ordinary way
  * @u: the walk
  * @state: the frame; becomes the caller's on success, is unchanged otherwise
  * @cost: counters, added to
  *
- * What the cache knows of an address without a row is used; a row that it knows is not: that is
- * ehu_user_run()'s part, and whoever comes here knows that it has nothing more to do.
+ * Where the cache knows the row, or that there is none, the section is not read.
  *
  * Return: EHF_STOP_NONE, or why there is no caller: of class complete where the stack ends.
  */
@@ -504,7 +505,7 @@ enum ehf_stop ehu_user_step(const struct ehu_unwind *u, struct ehu_user_state *s
 
 	if (u->cache && ehu_row_cache_can(generation, addr)) {
 		slot = ehu_row_cache_find(u->cache, generation, addr);
-		if (slot && slot->word & EHU_SLOT_STOP)
+		if (slot)
 			u->cache->hits++;
 		else
 			u->cache->misses++;

@@ -24,12 +24,6 @@ static inline bool is_host_like(const struct ehf_abi *abi)
 #endif
 }
 
-/* A signed field of a slot: @bits of them from @shift on, in words. */
-static inline u64 slot_off(u64 word, u32 shift, u32 bits, u32 size)
-{
-	return (u64)((s64)(word << (64 - shift - bits)) >> (64 - bits)) * size;
-}
-
 /* @size bytes of the stack that is at hand. @host: as is_host_like() says, and @size is 8. */
 static inline __attribute__((always_inline)) bool
 stack_word(const struct ehf_abi *abi, const struct ehf_hand *stack, u64 addr, u32 size, bool host,
@@ -64,7 +58,7 @@ step(const struct ehu_unwind *u, const struct ehf_hand *stack, const struct ehu_
 		return false;
 	if (word & EHU_SLOT_CFA_FP)
 		cfa = fp;
-	cfa += slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size);
+	cfa += ehu_slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size);
 	if (ehf_unlikely(word & EHU_SLOT_CFA_LOAD)) {
 		if (!stack_word(abi, stack, cfa, host ? 8 : abi->addr_size, host, &cfa))
 			return false;
@@ -76,7 +70,7 @@ step(const struct ehu_unwind *u, const struct ehf_hand *stack, const struct ehu_
 		sp = ehf_addr(abi, sp);
 	}
 	if (cfa & align || sp <= c->sp ||
-	    !stack_word(abi, stack, cfa + slot_off(word, EHU_SLOT_RA_OFF, 9, size), size, host, &ra))
+	    !stack_word(abi, stack, cfa + ehu_slot_off(word, EHU_SLOT_RA_OFF, 9, size), size, host, &ra))
 		return false;
 	ra = (host ? ra : ehf_addr(abi, ra)) & mask;
 	if (!ra)
@@ -88,7 +82,7 @@ step(const struct ehu_unwind *u, const struct ehf_hand *stack, const struct ehu_
 		loads++;
 	}
 	if ((word & EHU_SLOT_FP_MASK) == EHU_SLOT_FP_SAVED) {
-		if (!stack_word(abi, stack, cfa + slot_off(word, EHU_SLOT_FP_OFF, 9, size), size,
+		if (!stack_word(abi, stack, cfa + ehu_slot_off(word, EHU_SLOT_FP_OFF, 9, size), size,
 				host, &fp))
 			return false;
 		fp_known = true;
