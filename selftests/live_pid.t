@@ -50,6 +50,16 @@ def finish(p):
         return -1000, []
 
 
+def listens(pid):
+    """Waits until a process takes SIGINT itself: before that it would die of it."""
+    for _ in range(500):
+        with open('/proc/%d/status' % pid) as f:
+            masks = [int(l.split()[1], 16) for l in f if l.startswith(('SigBlk:', 'SigCgt:'))]
+        if any(m >> (signal.SIGINT - 1) & 1 for m in masks):
+            return
+        time.sleep(0.02)
+
+
 for mode in MODES:
     # A busy process of several threads: its own sum stays right.
     p = start('busy', 160000, 4)
@@ -63,7 +73,7 @@ for mode in MODES:
     ok(mode + ': its sum is right', done == (0, ['ready', 'right']), done)
 
     # The target ends first.
-    p = start('busy', 10000, 2)
+    p = start('busy', 40000, 2)
     r = Run([CHECK, '--json', '--mode', mode, '--pid', p.pid, '--duration', 20])
     done = finish(p)
     ok(mode + ': ends with its target', r.status in (0, 4) and not identities(r) and
@@ -73,7 +83,8 @@ for mode in MODES:
     p = start('busy', 130000, 3)
     c = subprocess.Popen([CHECK, '--json', '--mode', mode, '--pid', str(p.pid)],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.5 * SCALE)
+    listens(c.pid)
+    time.sleep(0.3 * SCALE)
     c.send_signal(signal.SIGINT)
     out, err = c.communicate(timeout=10 * SCALE)
     ok(mode + ': interrupt', c.returncode == 0 and b'nterrupt' in err and b'"trace-summary"' in out,
