@@ -6,6 +6,7 @@
  * PTRACE_LISTEN), and no SIGSTOP is sent that the target could see.
  */
 #include "harness/live_int.h"
+#include "harness/perf_signals.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/signalfd.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -336,39 +336,6 @@ static enum perf_capture_end fail(struct live *l, enum perf_capture_end end, int
 	return explain(l, end, status, "%s: %s", what, strerror(status));
 }
 
-/* As in a capture: read, not handled; what our caller had us ignore stays ignored. */
-static int catch_signals(struct live *l)
-{
-	static const int interrupts[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction old;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	for (u32 i = 0; i < EHF_ARRAY_SIZE(interrupts); i++) {
-		if (!sigaction(interrupts[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaddset(&mask, interrupts[i]);
-	}
-	if (sigprocmask(SIG_BLOCK, &mask, &l->old_mask))
-		return -errno;
-	l->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return l->signals < 0 ? -errno : 0;
-}
-
-static u32 read_signals(struct live *l)
-{
-	struct signalfd_siginfo info;
-	u32 nr = 0;
-
-	while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		l->result->signal = (int)info.ssi_signo;
-		nr++;
-	}
-	return nr;
-}
-
 /* Handles all stops that there are, but comes back now and then. */
 static int handle_some(struct live *l)
 {
@@ -396,7 +363,7 @@ static void run(struct live *l)
 	while (!l->over && !l->status) {
 		struct pollfd fd = { .fd = l->signals, .events = POLLIN };
 		int handled = handle_some(l);
-		u32 nr = read_signals(l);
+		u32 nr = perf_signals_read(l->signals, &l->result->signal);
 		u64 now = now_ms();
 
 		if (l->over || l->status)
@@ -464,7 +431,8 @@ static void clean_up(struct live *l)
 	live_forget_all(l);
 	perf_target_end(&l->target);
 	if (l->signals >= 0) {
-		read_signals(l);	/* or one that was meant for us would end us now */
+		/* Or one that was meant for us would end us now. */
+		perf_signals_read(l->signals, &l->result->signal);
 		close(l->signals);
 	}
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
@@ -510,7 +478,7 @@ static void close_fd(int *fd)
 
 static enum perf_capture_end trace_command(struct live *l, char *const argv[])
 {
-	int rc = catch_signals(l);
+	int rc = perf_signals_catch(&l->signals, &l->old_mask);
 
 	if (rc)
 		return fail(l, PERF_CAPTURE_FAILED, -rc, "signalfd");
@@ -638,7 +606,7 @@ static int seize_all(struct live *l)
 
 static enum perf_capture_end trace_process(struct live *l, pid_t pid)
 {
-	int rc = catch_signals(l);
+	int rc = perf_signals_catch(&l->signals, &l->old_mask);
 
 	if (rc)
 		return fail(l, PERF_CAPTURE_FAILED, -rc, "signalfd");

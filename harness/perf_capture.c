@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "harness/perf_proc.h"
 #include "harness/perf_target.h"
 #include "harness/perf_wait.h"
+#include "harness/perf_signals.h"
 
 /* Rings are read at least this often: a record does not wait longer for its round. */
 #define TICK_MS		50
@@ -103,44 +103,6 @@ static int drain(struct capture *c)
 	return rc;
 }
 
-/*
- * Signals are read, not handled: nothing of ours runs in signal context. The target gets the
- * mask that was there before. What our caller had us ignore (nohup, a shell's background job)
- * stays ignored.
- */
-static int catch_signals(struct capture *c)
-{
-	static const int interrupts[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction old;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	for (u32 i = 0; i < EHF_ARRAY_SIZE(interrupts); i++) {
-		if (!sigaction(interrupts[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaddset(&mask, interrupts[i]);
-	}
-	if (sigprocmask(SIG_BLOCK, &mask, &c->old_mask))
-		return -errno;
-	c->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return c->signals < 0 ? -errno : 0;
-}
-
-/* How many interrupts have come. */
-static u32 read_signals(struct capture *c)
-{
-	struct signalfd_siginfo info;
-	u32 nr = 0;
-
-	while (read(c->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		c->result->signal = (int)info.ssi_signo;
-		nr++;
-	}
-	return nr;
-}
-
 static int start_waiting(struct capture *c)
 {
 	u32 nr = c->ev.nr_rings + 1;
@@ -198,7 +160,7 @@ static int run(struct capture *c)
 		rc = perf_wait_for(c->wait, TICK_MS);
 		if (rc < 0)
 			return rc;
-		nr = read_signals(c);
+		nr = perf_signals_read(c->signals, &c->result->signal);
 		/* Ask before reading: what the target did before it ended is in the rings. */
 		ended = target_ended(c);
 		rc = drain(c);
@@ -265,7 +227,8 @@ static void clean_up(struct capture *c)
 	}
 	free(c->pidfds);
 	if (c->signals >= 0) {
-		read_signals(c);	/* or one that was meant for us would end us now */
+		/* Or one that was meant for us would end us now. */
+		perf_signals_read(c->signals, &c->result->signal);
 		close(c->signals);
 	}
 	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
@@ -314,7 +277,7 @@ static int tell_start(struct capture *c)
 
 static enum perf_capture_end capture_command(struct capture *c, char *const argv[])
 {
-	int rc = catch_signals(c);
+	int rc = perf_signals_catch(&c->signals, &c->old_mask);
 
 	if (rc)
 		return fail(c, PERF_CAPTURE_FAILED, -rc, "signalfd");
@@ -456,7 +419,7 @@ static int open_threads(struct capture *c, const pid_t *pids, u32 nr)
 static enum perf_capture_end capture_attach(struct capture *c, const pid_t *pids, u32 nr)
 {
 	struct perf_proc_out out = { .fn = take_record, .arg = c, .build_ids = true };
-	int rc = catch_signals(c);
+	int rc = perf_signals_catch(&c->signals, &c->old_mask);
 
 	if (rc)
 		return fail(c, PERF_CAPTURE_FAILED, -rc, "signalfd");
