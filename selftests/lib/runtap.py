@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """For the tests that sample programs: run ehunwind-check, look at its summary, print TAP.
 
-A test file calls ok() for each thing it asks for, skip() where it cannot ask, and end() last.
+A test file calls ok() for each thing it asks for, skip() where it cannot ask, and end() last. An
+exception on the way is a failed test of its own, and ends the file with a plan.
+
+How many samples come in a given time is the machine's affair: sampled() asks for longer runs where
+there were too few, and wait_for() waits for a condition, not for a time.
 """
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+import traceback
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('EHU_BUILD', os.path.join(HERE, '../build')))
@@ -16,11 +23,21 @@ CHECK = os.path.join(BUILD, 'ehunwind-check')
 TARGETS = os.path.join(BUILD, 'targets')
 OUTCOMES = ('untestable', 'equal', 'ours_shorter', 'ours_longer', 'different', 'neither')
 
+# Ignored where the tests run in the background of a script; then it would be in what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _state = {'nr': 0, 'failed': 0}
 
 
 def ok(name, good, said=''):
-    """One line of TAP; what a failed one has to say goes to stderr."""
+    """One line of TAP; what a failed one has to say goes to stderr.
+
+    good may be a function: what it raises is a failure with the traceback."""
+    if callable(good):
+        try:
+            good = good()
+        except Exception:
+            good, said = False, '%s\n%s' % (said, traceback.format_exc())
     _state['nr'] += 1
     print('%sok %d %s' % ('' if good else 'not ', _state['nr'], name), flush=True)
     if not good:
@@ -35,9 +52,38 @@ def skip(name, why):
     print('ok %d %s # SKIP %s' % (_state['nr'], name, why), flush=True)
 
 
+def skip_all(why):
+    """Nothing in the file can run here; ends it."""
+    print('1..0 # SKIP %s' % why)
+    sys.exit(0)
+
+
 def end():
-    print('1..%d' % _state['nr'])
+    print('1..%d' % _state['nr'], flush=True)
     sys.exit(_state['failed'] or not _state['nr'])
+
+
+def _exception(kind, value, trace):
+    ok('no-exception', False, ''.join(traceback.format_exception(kind, value, trace)))
+    print('1..%d' % _state['nr'], flush=True)
+
+
+sys.excepthook = _exception
+
+
+def wait_for(condition, seconds=60):
+    """Waits until condition() gives something true, and gives that; else what it gave last.
+
+    What is not there yet, or not any more, may raise OSError: that is no."""
+    last = time.monotonic() + seconds * SCALE
+    while True:
+        try:
+            got = condition()
+        except OSError:
+            got = None
+        if got or time.monotonic() > last:
+            return got
+        time.sleep(0.01)
 
 
 def targets():
@@ -56,10 +102,18 @@ def targets():
     return TARGETS
 
 
+def runs(program):
+    """Is it there, and does the kernel execute it? 32-bit programs: not everywhere."""
+    try:
+        return subprocess.run([program, '1'], stdout=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
 class Run:
     """A run of a tool: status, output, and where it was JSON its objects."""
 
-    def __init__(self, args, timeout=60, **how):
+    def __init__(self, args, timeout=120, **how):
         how.setdefault('stdin', subprocess.DEVNULL)
         try:
             p = subprocess.run([str(a) for a in args], capture_output=True,
@@ -80,6 +134,18 @@ class Run:
 
     def of_type(self, kind):
         return [o for o in self.objects if o.get('type') == kind]
+
+    def one(self, kind):
+        """The first object of that type, or an empty one."""
+        return (self.of_type(kind) or [{}])[0]
+
+    def testable(self):
+        """How many samples there are two traces of."""
+        return self.summary.get('samples', 0) - self.summary.get('untestable', 0)
+
+    def depths(self):
+        """The number of frames of each trace; a sample that cannot be tested has no frames."""
+        return [len(t['frames']) for t in self.of_type('trace') if 'frames' in t]
 
     def __str__(self):
         return 'status %d\n%s\n%s\n%s' % (self.status, self.out[-3000:] if not self.objects else
@@ -110,23 +176,51 @@ def identities(run):
     return None
 
 
+def need_samples():
+    """Ends the file where the kernel samples nothing for us, which is no fault of ours."""
+    r = Run([CHECK, '--', '/bin/true'])
+    if r.status == 4 and 'perf_event_open: ' in r.err:
+        skip_all(r.err.splitlines()[-1].split(': ', 1)[1])
+
+
+def sampled(make, least=100, enough=None):
+    """A run with enough samples: make(1) runs it, make(4) and make(16) so many times as long.
+
+    Enough are as many testable ones as least says, and enough(run) where that is given. What the
+    kernel lost is a reason, too, but only once: it may go on so. The last run is what it is, and
+    one that went wrong otherwise is never made again."""
+    for k in range(3):
+        run = make(4 ** k)
+        s = run.summary
+        if run.status not in (0, 4) or run.bad_json or s.get('type') != 'trace-summary':
+            break
+        if s['different'] or s['unexplained']:
+            break
+        if run.testable() >= least and not (s.get('lost') and k == 0) and \
+                (not enough or enough(run)):
+            break
+    return run
+
+
 def agrees(name, run, least=100, partial=None, untestable=0.02):
     """Does a run agree with libdw, with numbers that add up and enough of them?
 
     least is what an idle machine gives easily. How many samples there are in a given time is
-    a matter of speed, which no test asserts: a fifth of it will do."""
+    a matter of speed, which no test asserts: a fifth of it will do. partial and untestable are
+    shares; what a program does before its main() and when it ends comes on top."""
     s = run.summary
+    few = 5
     why = identities(run)
     if not why and run.status:
         why = 'status %d' % run.status
     if not why and s['samples'] - s['untestable'] < max(5, least // 5):
         why = 'only %d testable samples' % (s['samples'] - s['untestable'])
-    if not why and s['untestable'] > untestable * s['samples']:
+    if not why and s['untestable'] > untestable * s['samples'] + few:
         why = '%d untestable' % s['untestable']
     if not why and (s['different'] or s['unexplained']):
         why = 'different or unexplained'
     if not why and s['frames'] < 0.999 * s['frames_oracle'] - 30:
         why = 'frames are missing'
-    if not why and partial is not None and s['partial'] > partial * s['samples']:
+    if not why and partial is not None and s['partial'] > partial * s['samples'] + few:
         why = '%d partial' % s['partial']
     return ok(name, not why, '%s\n%s' % (why, run))

@@ -101,7 +101,10 @@ static int blocks(void)
 	return 0;
 }
 
-/* Blocked for a while only: the trap waits, and must not reach the program when it comes. */
+/*
+ * Blocked for a while only: the trap waits, and must not reach the program when it comes. Long
+ * enough for a trap, and too short for a tool to say that nothing ever comes.
+ */
 static int unblocks(void)
 {
 	sigset_t set;
@@ -112,9 +115,9 @@ static int unblocks(void)
 	sigaddset(&set, SIGTRAP);
 	while (target_ms() < until) {
 		sigprocmask(SIG_BLOCK, &set, NULL);
-		target_spin(3000000);
+		target_spin(500000);
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
-		target_spin(3000000);
+		target_spin(500000);
 	}
 	return got;
 }

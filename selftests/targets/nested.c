@@ -6,7 +6,6 @@
 #include <alloca.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "target.h"
 
@@ -55,13 +54,13 @@ static void on_outer(int sig, siginfo_t *info, void *context)
 	leaf(30000);
 	raise(SIGUSR1);
 	target_sum += (unsigned long)sig;
+	target_handled = target_ms();
 }
 
 int main(int argc, char **argv)
 {
-	long until = target_until(argc, argv);
+	long until = target_until(argc, argv), now;
 	struct sigaction sa = { .sa_flags = SA_SIGINFO };
-	struct itimerval every = { { 0, 3000 }, { 0, 3000 } };
 
 	if (argc > 2) {
 		stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
@@ -73,8 +72,9 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &sa, NULL);
 	sa.sa_sigaction = on_outer;
 	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &every, NULL);
-	while (target_ms() < until)
+	while ((now = target_ms()) < until) {
+		target_alarm(now);
 		target_sum += (unsigned long)aligned((long)target_sum);
+	}
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "target.h"
 
@@ -26,6 +25,7 @@ static __attribute__((noinline)) void in_handler(int depth)
 static void on_alarm(int sig)
 {
 	in_handler(sig % 5 + 2);
+	target_handled = target_ms();
 }
 
 static __attribute__((noinline)) void work(void)
@@ -42,9 +42,8 @@ static __attribute__((noinline)) void work(void)
 
 int main(int argc, char **argv)
 {
-	long until = target_until(argc, argv);
+	long until = target_until(argc, argv), now;
 	struct sigaction sa = { .sa_handler = on_alarm };
-	struct itimerval every = { { 0, 2000 }, { 0, 2000 } };
 
 	if (argc > 2) {
 		stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
@@ -53,8 +52,9 @@ int main(int argc, char **argv)
 		sa.sa_flags = SA_ONSTACK;
 	}
 	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &every, NULL);
-	while (target_ms() < until)
+	while ((now = target_ms()) < until) {
+		target_alarm(now);
 		work();
+	}
 	return 0;
 }

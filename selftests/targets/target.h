@@ -6,6 +6,7 @@
 #define SELFTESTS_TARGETS_TARGET_H
 
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 
 static volatile unsigned long target_sum;
@@ -29,6 +30,24 @@ static inline void target_spin(int n)
 {
 	for (int k = 0; k < n; k++)
 		target_sum += (unsigned long)k * target_sum + 1;
+}
+
+/* CPU time at which the last handler ended; below 0 while one is to come. */
+static volatile long target_handled;
+
+/*
+ * SIGALRM a millisecond from now, if some CPU time went by since the last one. The handler says so
+ * in target_handled when it ends. With a timer that goes on by itself a loaded machine would spend
+ * all of the program's time in the handler.
+ */
+static inline void target_alarm(long now)
+{
+	const struct itimerval once = { .it_value = { 0, 1000 } };
+
+	if (target_handled < 0 || now <= target_handled)
+		return;
+	target_handled = -1;
+	setitimer(ITIMER_REAL, &once, NULL);
 }
 
 #endif /* SELFTESTS_TARGETS_TARGET_H */
