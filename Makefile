@@ -14,6 +14,7 @@
 #   make test-html        the page of a real run, opened in headless Chromium
 #   make core             the freestanding library and its own tests, nothing else
 #   make test-core        run those tests; with CROSS_COMPILE under qemu-user
+#   make CROSS_COMPILE=s390x-linux-gnu- O=DIR    core and ehunwind-record of that machine
 #   make test-guests      record in s390x and arm64 guests under qemu, unwind here
 #   make module           the core as a kernel module, against installed headers
 #   make test-kernel      run it in a Debian guest under qemu; ARCH=s390x for that one
@@ -51,10 +52,13 @@ core_o	:= $(core:%.c=$O/%.o)
 harn_o	:= $(harness:%.c=$O/%.o)
 test_o	:= $(patsubst $O/%.t,$O/%.o,$(ctests)) $(testlib:%.c=$O/%.o)
 tool_o	:= $(tools:$O/%=$O/tools/%.o)
+# The recorder alone: it also runs where no other part of the harness does.
+record_o := $(patsubst %,$O/harness/%.o,cli record_main perf_capture perf_events perf_proc \
+	perf_ring perf_signals perf_target perf_wait perf_write)
 objs	:= $(core_o) $(harn_o) $(test_o) $(tool_o)
 run_t	:= $(if $T,$(foreach t,$T,$(filter $O/selftests/$t.t selftests/$t.t,$(tests))),$(tests))
 
-all: $O/libehunwind.a $O/libharness.a $(tools) $(ctests)
+all: $(if $(CROSS_COMPILE),core $O/ehunwind-record,$O/libehunwind.a $O/libharness.a $(tools) $(ctests))
 core: $O/libehunwind.a $(core_t)
 
 say	= $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '  $1	$@'; )
@@ -103,11 +107,26 @@ $(core_t): $O/%.t: $O/%.o $O/libehunwind.a
 	$(link)
 $(filter-out $(core_t),$(ctests)): $O/%.t: $O/%.o $O/libselftests.a $O/libharness.a $O/libehunwind.a
 	$(link) $(libs)
-$(tools): $O/%: $O/tools/%.o $O/libharness.a $O/libehunwind.a
+$(filter-out $O/ehunwind-record,$(tools)): $O/%: $O/tools/%.o $O/libharness.a $O/libehunwind.a
 	$(link) $(libs)
 # The recorder is copied into guests and other people's machines: no shared library.
+$O/ehunwind-record: $O/tools/ehunwind-record.o $(record_o)
+	$(link) $(libs)
 $O/ehunwind-record: static := $(if $(SAN),,-static)
-$O/ehunwind-record: libs = -luring -lzstd
+$O/ehunwind-record: libs = -luring
+
+# For another machine it wants that machine's liburing, from a Debian package: not installed here.
+ifdef CROSS_COMPILE
+triple	:= $(CROSS_COMPILE:%-=%)
+debian	:= $(patsubst aarch64,arm64,$(firstword $(subst -, ,$(triple))))
+CROSS_ROOT ?= $O/guests/debian-$(debian)/root
+$(record_o): cflags += -idirafter $(CROSS_ROOT)/usr/include \
+	-idirafter $(CROSS_ROOT)/usr/include/$(triple)
+$(record_o): | $(CROSS_ROOT)/usr/include/liburing.h
+$O/ehunwind-record: libs = -L$(CROSS_ROOT)/usr/lib/$(triple) -luring
+$(CROSS_ROOT)/usr/include/liburing.h:
+	EHU_BUILD=$(abspath $O) tools/guest-fetch.sh $(debian) - liburing-dev
+endif
 
 # A peer that only the benchmark needs, and only where its headers are.
 unwpkg	= $(if $(CROSS_COMPILE),,$(call once,unwpkg,$(shell pkg-config --libs libunwind-generic 2>/dev/null)))
