@@ -225,13 +225,20 @@ static bool is_vdso(const char *name)
 	return !strcmp(name, "[vdso]") || !strcmp(name, "[vdso32]");
 }
 
+/* Which of a kernel's vDSOs it is. */
+enum vdso { VDSO_NATIVE, VDSO_COMPAT, VDSO_X32 };
+
 /*
- * The vDSO of a 32-bit task lies below 4 GiB; that of a 64-bit one near its stack, far above. An
- * x32 task's is told from i386's by nothing here: its kernel is another machine's, mostly.
+ * The program says, where it was mapped before. Else the address does: the vDSO of a task with
+ * addresses of 32 bits lies below 4 GiB, that of a 64-bit one near its stack, far above.
  */
-static bool is_compat(const struct perf_rec_mmap *map)
+static enum vdso which_vdso(const struct perf_rec_mmap *map, const struct ehu_arch *arch)
 {
-	return map->addr < UINT64_C(1) << 32;
+	if (arch == &ehu_arch_x32)
+		return VDSO_X32;
+	if (arch)
+		return arch->abi.word_size == 4 ? VDSO_COMPAT : VDSO_NATIVE;
+	return map->addr < UINT64_C(1) << 32 ? VDSO_COMPAT : VDSO_NATIVE;
 }
 
 /* What the name alone says: true where there is no file to open. */
@@ -490,9 +497,11 @@ static void open_fd(struct module *m, const struct perf_rec_mmap *map, int fd)
 }
 
 /* The bytes that stand for a recorded vDSO; NULL with the reason told. */
-static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, size_t *size)
+static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map,
+			     const struct ehu_arch *arch, size_t *size)
 {
 	const struct module_params *params = &m->owner->params;
+	enum vdso which = which_vdso(map, arch);
 	const void *bytes;
 
 	m->identity = MODULE_ID_CORE;
@@ -504,8 +513,12 @@ static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, 
 		return NULL;
 	}
 	m->identity = MODULE_ID_OWN_VDSO;
-	bytes = is_compat(map) ? vdso_compat(size) : perf_proc_vdso(size);
-	if (!bytes && is_compat(map)) {
+	if (which == VDSO_X32) {
+		set_status(m, MODULE_SPECIAL, "the vDSO of an x32 task, of which none is run here");
+		return NULL;
+	}
+	bytes = which == VDSO_COMPAT ? vdso_compat(size) : perf_proc_vdso(size);
+	if (!bytes && which == VDSO_COMPAT) {
 		set_status(m, MODULE_SPECIAL, "the vDSO of a 32-bit task, and none can be run here");
 	} else if (!bytes || *size != map->len) {
 		set_status(m, MODULE_SPECIAL, "a vDSO of %" PRIu64 " bytes; ours has %zu", map->len,
@@ -515,7 +528,8 @@ static const void *find_vdso(struct module *m, const struct perf_rec_mmap *map, 
 	return bytes;
 }
 
-static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
+static void open_vdso(struct module *m, const struct perf_rec_mmap *map,
+		      const struct ehu_arch *arch)
 {
 	struct image_error err = { 0 };
 	struct image *img = NULL;
@@ -530,7 +544,7 @@ static void open_vdso(struct module *m, const struct perf_rec_mmap *map)
 		return;
 	}
 	set_status(m, MODULE_OK, "%s", "");
-	bytes = find_vdso(m, map, &size);
+	bytes = find_vdso(m, map, arch, &size);
 	if (!bytes) {
 		m->identity = MODULE_ID_NONE;
 		return;
@@ -635,13 +649,15 @@ static const u8 *recorded_id(const struct modules *mods, const struct perf_rec_m
  * module_find() - the module that a mapping is of
  * @mods: the table
  * @map: the mapping
+ * @arch: the machine of the process's program, or NULL where that is not known yet
  *
  * Opens the file when it is met first. Two files that had one path at different times are
  * different modules, as far as build-id or inode tell them apart.
  *
  * Return: the module, whatever its status; NULL where memory is short.
  */
-struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map)
+struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map,
+			   const struct ehu_arch *arch)
 {
 	struct key key = { 0 };
 	struct module *m;
@@ -662,10 +678,10 @@ struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map
 	} else {
 		key_kind(&key, is_vdso(map->name) ? KEY_SIZE : KEY_NAME);
 		if (is_vdso(map->name)) {
-			u8 compat = is_compat(map);
+			u8 which = (u8)which_vdso(map, arch);
 
 			key_add(&key, &map->len, sizeof(map->len));
-			key_add(&key, &compat, sizeof(compat));
+			key_add(&key, &which, sizeof(which));
 		}
 	}
 	h = hash_bytes(hash_bytes(2166136261U, map->name, strlen(map->name)), key.bytes, key.len);
@@ -688,7 +704,7 @@ struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map
 		memcpy(m->build_id, id, id_len);
 	m->build_id_len = id_len;
 	if (is_vdso(map->name))
-		open_vdso(m, map);
+		open_vdso(m, map, arch);
 	else if (!by_name(m, map->name) && (fd = find_file(m, map, map->name)) >= 0)
 		open_fd(m, map, fd);
 	return m;

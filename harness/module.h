@@ -190,7 +190,8 @@ struct modules *module_table_new(const struct module_params *params);
 void module_table_free(struct modules *mods);
 struct pager *module_table_pager(const struct modules *mods);
 struct module *module_first(const struct modules *mods);
-struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map);
+struct module *module_find(struct modules *mods, const struct perf_rec_mmap *map,
+			   const struct ehu_arch *arch);
 
 const char *module_status_name(enum module_status status);
 const char *module_status_text(enum module_status status);

@@ -407,7 +407,7 @@ int task_maps_add(struct task_maps **maps, const struct perf_rec_mmap *map)
 	u64 bias = 0;
 	bool known = map->has_prot && map->prot;
 
-	m = module_find((*maps)->table->mods, map);
+	m = module_find((*maps)->table->mods, map, (*maps)->arch);
 	if (!m || make_own(maps))
 		return -ENOMEM;
 	m->mappings++;

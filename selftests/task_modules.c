@@ -3,6 +3,7 @@
  * Modules: which files are used, which are not and why, and the load bias of each layout.
  */
 #include "harness/module.h"
+#include "harness/vdso.h"
 #include "selftests/kselftest_harness.h"
 
 #include <elf.h>
@@ -92,7 +93,7 @@ FIXTURE_TEARDOWN(modules)
 
 TEST_F(modules, by_inode)
 {
-	struct module *m = module_find(self->mods, &self->map);
+	struct module *m = module_find(self->mods, &self->map, NULL);
 
 	ASSERT_NE(NULL, m);
 	EXPECT_STREQ("ok", module_status_name(m->status));
@@ -100,11 +101,11 @@ TEST_F(modules, by_inode)
 	EXPECT_STREQ("", m->why);
 	EXPECT_EQ(&ehu_arch_x86_64, m->arch);
 	EXPECT_EQ(self->img->nr_segs, m->nr_segs);
-	EXPECT_EQ(m, module_find(self->mods, &self->map));
+	EXPECT_EQ(m, module_find(self->mods, &self->map, NULL));
 	EXPECT_EQ(m, module_first(self->mods));
 	EXPECT_EQ(NULL, m->next);
 	self->map.ino++;
-	m = module_find(self->mods, &self->map);
+	m = module_find(self->mods, &self->map, NULL);
 	EXPECT_STREQ("stale", module_status_name(m->status));
 	EXPECT_NE(NULL, strstr(m->why, "inode"));
 	EXPECT_FALSE(module_usable(m));
@@ -120,18 +121,18 @@ TEST_F(modules, by_build_id)
 		SKIP(return, "the linker wrote no build-id");
 	map.build_id_size = (u8)self->img->build_id_len;
 	memcpy(map.build_id, self->img->build_id, map.build_id_size);
-	m = module_find(self->mods, &map);
+	m = module_find(self->mods, &map, NULL);
 	EXPECT_STREQ("ok", module_status_name(m->status));
 	EXPECT_STREQ("build-id", module_identity_name(m->identity));
 	map.build_id[3] ^= 1;
-	m = module_find(self->mods, &map);
+	m = module_find(self->mods, &map, NULL);
 	EXPECT_STREQ("stale", module_status_name(m->status));
 	EXPECT_NE(NULL, strstr(m->why, "build-id"));
 	EXPECT_FALSE(module_usable(m));
 	/* A prefix of the id is another id, one with zeros behind it is perf's table's. */
 	map.build_id[3] ^= 1;
 	map.build_id_size--;
-	EXPECT_EQ(MODULE_STALE, module_find(self->mods, &map)->status);
+	EXPECT_EQ(MODULE_STALE, module_find(self->mods, &map, NULL)->status);
 }
 
 static const u8 *table_id(void *arg, const char *path, u32 *size)
@@ -154,12 +155,12 @@ TEST_F(modules, by_the_headers_table)
 
 	if (!self->img->build_id_len || self->img->build_id_len > PERF_ABI_BUILD_ID_LEN)
 		SKIP(return, "the linker wrote no build-id");
-	m = module_find(mods, &map);
+	m = module_find(mods, &map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_EQ(MODULE_ID_BUILD_ID, m->identity);
 	/* The mapping's own id comes first. */
 	map.build_id_size = 20;
-	EXPECT_EQ(MODULE_STALE, module_find(mods, &map)->status);
+	EXPECT_EQ(MODULE_STALE, module_find(mods, &map, NULL)->status);
 	module_table_free(mods);
 }
 
@@ -168,12 +169,12 @@ TEST_F(modules, unverified)
 	struct module *m;
 
 	self->map.min++;
-	m = module_find(self->mods, &self->map);
+	m = module_find(self->mods, &self->map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_EQ(MODULE_ID_UNVERIFIED, m->identity);
 	EXPECT_NE(NULL, strstr(m->why, "device"));
 	self->map.has_inode = false;
-	m = module_find(self->mods, &self->map);
+	m = module_find(self->mods, &self->map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_EQ(MODULE_ID_UNVERIFIED, m->identity);
 	EXPECT_TRUE(module_usable(m));
@@ -184,14 +185,14 @@ TEST_F(modules, below_a_prefix)
 	struct module_params params = { .pager = self->pager, .symfs = self->dir };
 	struct modules *mods = module_table_new(&params);
 	struct perf_rec_mmap map = map_of("/program");
-	struct module *m = module_find(mods, &map);
+	struct module *m = module_find(mods, &map, NULL);
 
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_STREQ("/program", m->path);
 	EXPECT_STREQ(self->copy, m->file_path);
 	EXPECT_EQ(MODULE_ID_UNVERIFIED, m->identity);
 	map.name = "/program2";
-	EXPECT_EQ(MODULE_DELETED, module_find(mods, &map)->status);
+	EXPECT_EQ(MODULE_DELETED, module_find(mods, &map, NULL)->status);
 	module_table_free(mods);
 }
 
@@ -218,7 +219,7 @@ TEST_F(modules, not_to_be_used)
 
 	for (size_t k = 0; k < EHF_ARRAY_SIZE(row); k++) {
 		struct perf_rec_mmap map = { .addr = 0x1000, .len = 0x1000, .name = row[k].name };
-		struct module *m = module_find(self->mods, &map);
+		struct module *m = module_find(self->mods, &map, NULL);
 
 		ASSERT_NE(NULL, m);
 		EXPECT_STREQ(row[k].status, module_status_name(m->status)) {
@@ -277,24 +278,24 @@ TEST_F(modules, files_of_other_kinds)
 	self->map.has_inode = false;
 	snprintf(path, sizeof(path), "%s/text", self->dir);
 	ASSERT_TRUE(write_file(path, "#!/bin/sh\n", 10));
-	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map)->status);
+	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map, NULL)->status);
 	snprintf(path, sizeof(path), "%s/empty", self->dir);
 	ASSERT_TRUE(write_file(path, "", 0));
-	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map)->status);
+	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map, NULL)->status);
 	snprintf(path, sizeof(path), "%s/ppc", self->dir);
 	ASSERT_TRUE(write_file(path, &small, sizeof(small)));
-	EXPECT_EQ(MODULE_OTHER_MACHINE, module_find(self->mods, &self->map)->status);
+	EXPECT_EQ(MODULE_OTHER_MACHINE, module_find(self->mods, &self->map, NULL)->status);
 	snprintf(path, sizeof(path), "%s/cut", self->dir);
 	ASSERT_TRUE(write_file(path, &t, sizeof(t) - 1));
-	EXPECT_EQ(MODULE_DAMAGED, module_find(self->mods, &self->map)->status);
+	EXPECT_EQ(MODULE_DAMAGED, module_find(self->mods, &self->map, NULL)->status);
 	snprintf(path, sizeof(path), "%s/fifo", self->dir);
 	ASSERT_EQ(0, mkfifo(path, 0600));
-	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map)->status);
+	EXPECT_EQ(MODULE_NOT_ELF, module_find(self->mods, &self->map, NULL)->status);
 
 	/* Its section is one in which nothing is found, without a byte read. */
 	snprintf(path, sizeof(path), "%s/tiny", self->dir);
 	ASSERT_TRUE(write_file(path, &t, sizeof(t)));
-	m = module_find(self->mods, &self->map);
+	m = module_find(self->mods, &self->map, NULL);
 	EXPECT_STREQ("no-cfi", module_status_name(m->status));
 	EXPECT_TRUE(module_usable(m));
 	pl = module_place_get(m, 0x5000);
@@ -313,7 +314,7 @@ TEST_F(modules, a_file_that_may_not_be_read)
 	if (!getuid() && seteuid(65534))
 		SKIP(return, "cannot become another user");
 	self->map.has_inode = false;
-	m = module_find(self->mods, &self->map);
+	m = module_find(self->mods, &self->map, NULL);
 	EXPECT_EQ(0, seteuid(getuid()));
 	/* The directory is closed to others too, which ends the same way. */
 	EXPECT_STREQ("unreadable", module_status_name(m->status));
@@ -333,22 +334,45 @@ TEST_F(modules, own_vdso)
 	if (!perf_proc_vdso(&size))
 		SKIP(return, "no vDSO");
 	map.len = size;
-	m = module_find(self->mods, &map);
+	m = module_find(self->mods, &map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_EQ(MODULE_ID_OWN_VDSO, m->identity);
 	ASSERT_NE(NULL, m->memory);
 	seg = module_segment(m, &map, NULL, &bias);
 	ASSERT_NE(NULL, seg);
 	EXPECT_EQ(map.addr, seg->addr + bias);
-	EXPECT_EQ(MODULE_SPECIAL, module_find(mods, &map)->status);
+	EXPECT_EQ(MODULE_SPECIAL, module_find(mods, &map, NULL)->status);
 	map.len += 4096;
-	EXPECT_EQ(MODULE_SPECIAL, module_find(self->mods, &map)->status);
+	EXPECT_EQ(MODULE_SPECIAL, module_find(self->mods, &map, NULL)->status);
 	module_table_free(mods);
+}
+
+/* An x32 program has a vDSO of its own, which lies where that of an i386 program would. */
+TEST_F(modules, vdso_of_x32_is_not_that_of_i386)
+{
+	struct perf_rec_mmap map = { .addr = 0xf7fc9000, .name = "[vdso]" };
+	struct module *i386, *x32;
+	size_t size;
+
+	if (!vdso_compat(&size))
+		SKIP(return, "no vDSO of 32-bit programs");
+	map.len = size;
+	x32 = module_find(self->mods, &map, &ehu_arch_x32);
+	i386 = module_find(self->mods, &map, &ehu_arch_i386);
+	ASSERT_NE(x32, i386);
+	EXPECT_EQ(MODULE_SPECIAL, x32->status);
+	EXPECT_NE(NULL, strstr(x32->why, "x32"));
+	EXPECT_EQ(MODULE_OK, i386->status);
+	EXPECT_EQ(&ehu_arch_i386, i386->arch);
+	/* Before the program is known, the address decides. */
+	EXPECT_EQ(i386, module_find(self->mods, &map, NULL));
+	/* A 64-bit program's may lie low, too. */
+	EXPECT_NE(i386, module_find(self->mods, &map, &ehu_arch_x86_64));
 }
 
 TEST_F(modules, a_place_has_its_section_there)
 {
-	struct module *m = module_find(self->mods, &self->map);
+	struct module *m = module_find(self->mods, &self->map, NULL);
 	const u64 bias = 0x555500000000;
 	struct module_place *pl = module_place_get(m, bias), *other;
 	const struct ehf_section *s = &self->img->section;
@@ -377,7 +401,7 @@ TEST_F(modules, a_place_has_its_section_there)
 
 TEST_F(modules, descriptor_of_the_same_file)
 {
-	struct module *m = module_find(self->mods, &self->map);
+	struct module *m = module_find(self->mods, &self->map, NULL);
 	int fd = module_dup_fd(m);
 	struct stat st;
 
@@ -564,20 +588,20 @@ TEST_F(root, no_link_leads_out)
 	mods = module_table_new(&params);
 	ASSERT_NE(NULL, mods);
 	map.name = "/lib/program";
-	m = module_find(mods, &map);
+	m = module_find(mods, &map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_STREQ(self->inside, m->file_path);
 	fd = module_dup_fd(m);
 	EXPECT_LE(0, fd);
 	close(fd);
 	map.name = "/up/program";
-	m = module_find(mods, &map);
+	m = module_find(mods, &map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status);
 	EXPECT_STREQ(self->inside, m->file_path);
 	map.name = "/out";
-	EXPECT_EQ(MODULE_DELETED, module_find(mods, &map)->status);
+	EXPECT_EQ(MODULE_DELETED, module_find(mods, &map, NULL)->status);
 	map.name = "/loop";
-	EXPECT_EQ(MODULE_UNREADABLE, module_find(mods, &map)->status);
+	EXPECT_EQ(MODULE_UNREADABLE, module_find(mods, &map, NULL)->status);
 	module_table_free(mods);
 }
 
@@ -636,7 +660,7 @@ static void elsewhere(FIXTURE_DATA(root) *self, bool chrooted, bool no_openat2)
 	map.pid = (u32)pid;
 	mods = module_table_new(&params);
 	ASSERT_NE(NULL, mods);
-	m = module_find(mods, &map);
+	m = module_find(mods, &map, NULL);
 	EXPECT_EQ(MODULE_OK, m->status) {
 		TH_LOG("%s", m->why);
 	}
@@ -645,7 +669,7 @@ static void elsewhere(FIXTURE_DATA(root) *self, bool chrooted, bool no_openat2)
 	/* Of a recording nobody knows whose process the number is now: the file is this host's. */
 	params.live = false;
 	mods = module_table_new(&params);
-	m = module_find(mods, &map);
+	m = module_find(mods, &map, NULL);
 	EXPECT_EQ(chrooted ? MODULE_DELETED : MODULE_STALE, m->status);
 	module_table_free(mods);
 	kill(pid, SIGKILL);
