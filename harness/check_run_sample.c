@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "harness/check_run_fault.h"
+#include "harness/frame_records.h"
 #include "harness/report_trace_diff.h"
 
 /* libdw's side of the seam: the same bytes, not counted as ours. */
@@ -187,6 +188,41 @@ static bool compare_with_libgcc(struct check_run_samples *s, const struct perf_e
 	return true;
 }
 
+static bool is_code(void *arg, u64 addr)
+{
+	const struct task_range *at = task_range_at(arg, addr);
+
+	return at && at->place && at->flags & TASK_TEXT;
+}
+
+/*
+ * Where libdw stops at a signed return address or at a trampoline, the frame records speak of the
+ * rest, if the machine has them. True where they have a say.
+ */
+static bool compare_with_records(struct check_run_samples *s, const struct perf_event_rec *rec,
+				 const struct ehf_mem *mem, const struct ehu_trace *ours,
+				 struct compare_result *result, struct frame_records *records)
+{
+	const struct frame_records_input in = {
+		.arch = s->replay.arch, .regs = &s->replay.regs, .mem = mem,
+		.ra_mask = s->replay.ra_mask, .is_code = is_code, .arg = s->replay.maps,
+	};
+
+	if (result->outcome != COMPARE_OURS_LONGER || !frame_records_apply(s->replay.arch))
+		return false;
+	frame_records_compare(&in, ours, result->nr_oracle, records);
+	if (!records->differs)
+		return true;
+	result->explained = false;
+	if (s->listed >= CHECK_RUN_LIST)
+		return true;
+	s->listed++;
+	fprintf(s->list, "\nSample %" PRIu64 ", pid %u: a frame record says 0x%" PRIx64
+		" at frame %u, not 0x%" PRIx64 "\n", s->figures.samples, rec->pid, records->pc,
+		records->at, records->at < ours->nr ? ours->entry[records->at].ip : 0);
+	return true;
+}
+
 static void inject(struct check_run_samples *s, const struct ehu_trace *ours,
 		   const struct perf_event_rec *rec)
 {
@@ -273,7 +309,9 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 	struct compare_result result;
 	struct report_trace_sample sample;
 	struct oracle_frames *oracle;
+	struct frame_records records;
 	struct compare_chain chain;
+	bool recorded;
 
 	/* Stacks are wanted, no verdict: nothing is compared then. */
 	if (s->opts->names.print) {
@@ -296,6 +334,7 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 		theirs.fault = COMPARE_FAULT_MODULE_REFUSED;
 		compare_traces(ours, &theirs, &result);
 	}
+	recorded = compare_with_records(s, rec, &mem.mem, ours, &result, &records);
 	/* After the walks and before their result counts. */
 	if (s->replay.live && ((compare_failed(&result) && !still_same(s, ours)) ||
 			       (s->still && !s->still(s->still_arg)))) {
@@ -305,10 +344,12 @@ int check_run_samples_compare(struct check_run_samples *s, const struct perf_eve
 		return 1;
 	}
 	report_trace_add(&s->figures, ours, &theirs, &result, cost);
+	if (recorded)
+		report_trace_records(&s->figures, ours, &records);
 	count_modules(&s->replay, ours);
 	sample = (struct report_trace_sample){
 		.rec = rec, .task = task, .ours = ours, .oracle = &theirs, .result = &result,
-		.cost = cost,
+		.cost = cost, .records = recorded ? &records : NULL,
 		.chain = compare_with_libgcc(s, rec, ours, &result, &chain) ? &chain : NULL,
 	};
 	check_run_names_sample(s->names, &sample, s->replay.maps, s->figures.samples);

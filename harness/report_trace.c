@@ -119,6 +119,23 @@ void report_trace_chain(struct report_trace *f, const struct compare_chain *chai
 }
 
 /**
+ * report_trace_records() - count what frame records say of a sample
+ * @f: figures
+ * @ours: our trace
+ * @records: of frame_records_compare(), from libdw's last frame on
+ */
+void report_trace_records(struct report_trace *f, const struct ehu_trace *ours,
+			  const struct frame_records *records)
+{
+	f->records++;
+	f->records_complete += ehf_stop_class(ours->stop) == EHF_CLASS_COMPLETE;
+	f->records_whole += records->whole;
+	f->records_differ += records->differs;
+	f->records_beyond += records->beyond;
+	f->records_named += records->named;
+}
+
+/**
  * report_trace_cut() - does a trace end because no more of the stack was copied
  * @t: trace
  * @cost: what it took
@@ -264,6 +281,12 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 			"%" PRIu64 " equal, %" PRIu64 " different; in %" PRIu64 " of the equal ones it "
 			"spoke where libdw had stopped\n", f->chains, f->chain_equal, f->chain_bad,
 			f->chain_spoke);
+	if (f->records)
+		fprintf(out, "  where libdw stops, frame records: %" PRIu64 " traces, %" PRIu64
+			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64 " different; %"
+			PRIu64 " frames behind libdw's, %" PRIu64 " of them named by a record\n",
+			f->records, f->records_complete, f->records_whole, f->records_differ,
+			f->records_beyond, f->records_named);
 }
 
 static void text_stops(const struct report_trace *f, FILE *out)

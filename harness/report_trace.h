@@ -8,6 +8,7 @@
 #include "harness/compare.h"
 #include "harness/defer_merge.h"
 #include "harness/defer_report.h"
+#include "harness/frame_records.h"
 #include "harness/json.h"
 #include "harness/replay.h"
 
@@ -52,6 +53,12 @@
  * @chain_equal: of them, those with the same pcs to the same end
  * @chain_bad: of them, those that contradict
  * @chain_spoke: of the equal ones, those whose end libdw did not see
+ * @records: samples where libdw stops by a fault of its own, and frame records go on
+ * @records_complete: of them, those with complete traces
+ * @records_whole: of those, those that the records confirm to the end
+ * @records_differ: samples that they contradict
+ * @records_beyond: frames behind libdw's last one in those samples
+ * @records_named: of them, those that a record names
  * @cache_bad: traces that were not the same with caches
  * @cache_hits: rows that the cache had
  * @cache_misses: rows that it had not
@@ -94,6 +101,12 @@ struct report_trace {
 	u64 chain_equal;
 	u64 chain_bad;
 	u64 chain_spoke;
+	u64 records;
+	u64 records_complete;
+	u64 records_whole;
+	u64 records_differ;
+	u64 records_beyond;
+	u64 records_named;
 	u64 cache_bad;
 	u64 cache_hits;
 	u64 cache_misses;
@@ -109,6 +122,8 @@ void report_trace_add(struct report_trace *f, const struct ehu_trace *ours,
 		      const struct replay_cost *cost);
 void report_trace_chain(struct report_trace *f, const struct compare_chain *chain,
 			const struct compare_result *result);
+void report_trace_records(struct report_trace *f, const struct ehu_trace *ours,
+			  const struct frame_records *records);
 bool report_trace_cut(const struct ehu_trace *t, const struct replay_cost *cost);
 u64 report_trace_testable(const struct report_trace *f);
 bool report_trace_failed(const struct report_trace *f);
@@ -136,8 +151,8 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 		       FILE *out);
 
 /*
- * One object a sample: harness/report_trace_json.c. @chain is what a second reference said, or
- * NULL. @name adds what a frame is called, and
+ * One object a sample: harness/report_trace_json.c. @chain and @records are what other references
+ * said, or NULL. @name adds what a frame is called, and
  * @name_at says it (NULL for nothing), where they are set.
  */
 struct report_trace_sample {
@@ -148,6 +163,7 @@ struct report_trace_sample {
 	const struct compare_result *result;
 	const struct replay_cost *cost;
 	const struct compare_chain *chain;
+	const struct frame_records *records;
 	const char *untestable;
 	const char *untestable_text;
 	void (*name)(void *arg, struct json *j, const struct ehu_entry *e);

@@ -96,6 +96,9 @@ void report_trace_json_sample(const struct report_trace_sample *s, FILE *out)
 	if (s->chain)
 		json_text(&j, "libgcc", s->chain->equal ? "equal" : s->chain->failed ? "different" :
 					"cut");
+	if (s->records)
+		json_text(&j, "frame_records", s->records->differs ? "different" :
+					       s->records->whole ? "to-the-end" : "in-part");
 	put_ours(&j, s);
 	json_number(&j, "reads", s->cost->reads);
 	json_number(&j, "read_bytes", s->cost->bytes);
@@ -178,6 +181,16 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 		json_number(&j, "equal", f->chain_equal);
 		json_number(&j, "different", f->chain_bad);
 		json_number(&j, "beyond_libdw", f->chain_spoke);
+		json_close(&j);
+	}
+	if (f->records) {
+		json_open(&j, "frame_records");
+		json_number(&j, "traces", f->records);
+		json_number(&j, "complete", f->records_complete);
+		json_number(&j, "to_the_end", f->records_whole);
+		json_number(&j, "different", f->records_differ);
+		json_number(&j, "frames", f->records_beyond);
+		json_number(&j, "named", f->records_named);
 		json_close(&j);
 	}
 	json_number(&j, "oracle_debug_frames", f->debug_frame);
