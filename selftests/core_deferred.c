@@ -5,6 +5,9 @@
  */
 #include "selftests/lib/deferred_machine.h"
 
+/* The test itself: before a run and after it. */
+static struct coroutine main_co;
+
 /* The next run: the last answer that can be another one is. */
 static bool next_path(void)
 {
@@ -16,16 +19,16 @@ static bool next_path(void)
 	return true;
 }
 
-static void cpu_main(void)
+/* Nobody waits for a CPU that is done; the other one goes on, or all is over. */
+static struct coroutine *cpu_main(void)
 {
-	struct cpu *c = &m.cpu[m.now];
-
-	c->script();
-	c->done = true;
-	/* Nobody waits for a CPU that is done; the other one goes on, or all is over. */
-	if (m.cpu[1 - m.now].script && !m.cpu[1 - m.now].done)
-		run_other();
-	setcontext(&m.main);
+	m.cpu[m.now].script();
+	m.cpu[m.now].done = true;
+	if (!m.cpu[1 - m.now].script || m.cpu[1 - m.now].done)
+		return &main_co;
+	m.now = 1 - m.now;
+	m.nmi_depth = 0;
+	return &cpu_co[m.now];
 }
 
 static void print_sums(const char *name)
@@ -46,28 +49,16 @@ struct scenario {
 
 static void reset_machine(const struct scenario *s)
 {
-	char *stack[NR_CPUS];
-
-	for (int k = 0; k < NR_CPUS; k++)
-		stack[k] = m.cpu[k].stack ? m.cpu[k].stack : malloc(STACK);
 	memset(&m, 0, sizeof(m));
 	ehu_deferred_setup(&m.d, &ops);
 	m.max_nmi_depth = s->nmi_depth;
 	m.nmi_works = s->nmi_works;
 	s->setup();
-	for (int k = 0; k < NR_CPUS; k++) {
-		struct cpu *c = &m.cpu[k];
-
-		c->stack = stack[k];
-		c->script = k ? s->cpu1 : s->cpu0;
-		if (!c->script)
-			continue;
-		getcontext(&c->ctx);
-		c->ctx.uc_stack.ss_sp = c->stack;
-		c->ctx.uc_stack.ss_size = STACK;
-		c->ctx.uc_link = NULL;
-		makecontext(&c->ctx, cpu_main, 0);
-	}
+	m.cpu[0].script = s->cpu0;
+	m.cpu[1].script = s->cpu1;
+	for (int k = 0; k < NR_CPUS; k++)
+		if (m.cpu[k].script)
+			ASSERT_TRUE(co_start(&cpu_co[k], cpu_main));
 }
 
 /* All runs with at most @budget events. EHU_STRESS adds to it. */
@@ -84,7 +75,7 @@ static void explore(const struct scenario *s)
 		path.budget = s->budget + (more ? atoi(more) : 0);
 		reset_machine(s);
 		m.on = true;
-		swapcontext(&m.main, &m.cpu[0].ctx);
+		co_switch(&main_co, &cpu_co[0]);
 		m.on = false;
 		check_run();
 		sum.runs++;
@@ -101,7 +92,7 @@ static void explore(const struct scenario *s)
 	EXPECT_LT(0, sum.callbacks);
 	EXPECT_LT(0, sum.nmis);
 	for (int k = 0; k < NR_CPUS; k++)
-		free(m.cpu[k].stack);
+		co_free(&cpu_co[k]);
 }
 
 /* ---- scenarios ---- */

@@ -48,9 +48,11 @@ mkdir -p "$to/selftests"
 for d in ehframe arch unwind; do
 	rsync -rc --delete --include='*.[ch]' --exclude='*' "$EHU_CORE/$d/" "$to/$d"
 done
-rsync -rc selftests/lib "$to/selftests"
+# A header below selftests/kunit/selftests stands for the one that has its path without "kunit".
+rsync -rc $(cd selftests/kunit && find selftests -name '*.h' -printf ' --exclude=/%P') \
+	selftests/lib "$to/selftests"
 rsync -rc selftests/kunit/selftests "$to/kunit"
-rsync -rc selftests/kunit/suites.c "$to"
+rsync -rc selftests/kunit/*.c "$to"
 rsync -rc selftests/kunit/Kbuild "$to/Makefile"
 echo "$names" > "$dir/names"
 rsync -rc "$dir/names" "$to/names"
@@ -58,15 +60,20 @@ rm -f $(printf "$to/raw_%s.c " $left)
 for n in $names; do
 	rsync -rc "selftests/$n.c" "$to/raw_$n.c"
 done
-# Stacks: KASAN widens them, and the tests' are those of user space.
-cat > "$dir/kunitconfig" <<'C'
-CONFIG_KUNIT=y
-CONFIG_KASAN=y
-CONFIG_KASAN_GENERIC=y
-CONFIG_UBSAN=y
-CONFIG_KERNEL_STACK_ORDER=4
-CONFIG_FRAME_WARN=0
-C
+# kunit.py adds virtio and PCI where nothing says that they are not wanted.
+fragment=selftests/kunit/kernel.config
+if ! cmp -s "$fragment" "$dir/fragment"; then
+	rm -rf "$dir/config"
+	KCONFIG_ALLCONFIG=$PWD/$fragment make -s -C "$tree" ARCH=um O="$dir/config" allnoconfig
+	for line in $(grep '^CONFIG_' "$fragment"); do
+		grep -qx "$line" "$dir/config/.config" || {
+			echo "make test-kunit: this kernel cannot have $line" >&2
+			exit 1
+		}
+	done
+	(cat "$dir/config/.config"; echo "# CONFIG_UML_PCI_OVER_VIRTIO is not set") > "$dir/kunitconfig"
+	cp "$fragment" "$dir/fragment"
+fi
 
 cd "$tree"
 python3 tools/testing/kunit/kunit.py run --kunitconfig "$dir/kunitconfig" --build_dir "$dir/out" \

@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "selftests/kselftest_harness.h"
 
@@ -55,6 +56,16 @@ void th_skip(const char *why)
 void th_bail(void)
 {
 	kunit_try_catch_throw(&now.test->try_catch);
+}
+
+void *th_alloc(size_t size)
+{
+	return kmalloc(size, GFP_KERNEL);
+}
+
+void th_free(void *p)
+{
+	kfree(p);
 }
 
 static const struct th_item *of_fixture(struct th_suite *s, const char *fixture, enum th_kind kind)

@@ -11,8 +11,7 @@
 #define SELFTESTS_LIB_DEFERRED_MACHINE_H
 
 #include "selftests/kselftest_harness.h"
-
-#include <ucontext.h>
+#include "selftests/lib/coroutine.h"
 
 static void step(void);
 #define EHU_STEP() step()
@@ -25,7 +24,7 @@ static void step(void);
 #endif
 
 enum { NR_CPUS = 2, NR_TASKS = 3, NR_WORKS = 3 };
-enum { STACK = 256 * 1024, MAX_LOG = 256, MAX_PATH = 4096 };
+enum { MAX_LOG = 256, MAX_PATH = 4096 };
 
 struct task {
 	struct ehu_task_info info;
@@ -54,8 +53,6 @@ struct event {
 };
 
 struct cpu {
-	ucontext_t ctx;
-	char *stack;
 	void (*script)(void);
 	bool done;
 	bool blocked;
@@ -92,8 +89,9 @@ static struct machine {
 	int nr_asked, nr_called, nr_walked;
 	u64 retired[MAX_LOG];
 	int nr_retired;
-	ucontext_t main;
 } m;
+
+static struct coroutine cpu_co[NR_CPUS];
 
 static int choose(int n)
 {
@@ -117,7 +115,7 @@ static void run_other(void)
 
 	m.now = to;
 	m.nmi_depth = 0;
-	swapcontext(&m.cpu[from].ctx, &m.cpu[to].ctx);
+	co_switch(&cpu_co[from], &cpu_co[to]);
 	m.now = from;
 	m.nmi_depth = depth;
 }
@@ -134,7 +132,7 @@ static void wait_other(void)
 
 	EXPECT_TRUE(m.cpu[1 - m.now].script && !m.cpu[1 - m.now].done && spins < 1000) {
 		TH_LOG("CPU %d waits for ever", m.now);
-		_exit(1);
+		abort();
 	}
 	spins++;
 	m.cpu[m.now].blocked = true;

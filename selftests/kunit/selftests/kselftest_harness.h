@@ -12,8 +12,9 @@
 #define SELFTESTS_KSELFTEST_HARNESS_H
 
 #include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "ehframe/base.h"
 
@@ -46,6 +47,8 @@ void __printf(3, 4) th_log(const char *file, int line, const char *fmt, ...);
 void th_fail(void);
 void th_skip(const char *why);
 void __noreturn th_bail(void);
+void *th_alloc(size_t size);
+void th_free(void *p);
 
 #define TH_ITEM(id, ...)                                                                 \
 	static const struct th_item id = { .line = __LINE__, __VA_ARGS__ };             \
@@ -196,12 +199,28 @@ TH_UNUSED static bool th_compare_str(const char *file, int line, const char *exp
 /* What of a libc the tests use. */
 TH_UNUSED static void *malloc(size_t size)
 {
-	return kmalloc(size, GFP_KERNEL);
+	return th_alloc(size);
 }
 
 TH_UNUSED static void free(void *p)
 {
-	kfree(p);
+	th_free(p);
+}
+
+TH_UNUSED static void __noreturn abort(void)
+{
+	panic("abort");
+}
+
+/* No variable is set, so no number is read from one. */
+TH_UNUSED static const char *getenv(const char *name TH_UNUSED)
+{
+	return NULL;
+}
+
+TH_UNUSED static int atoi(const char *s TH_UNUSED)
+{
+	return 0;
 }
 
 #endif
