@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -118,10 +119,13 @@ class Run:
         try:
             p = subprocess.run([str(a) for a in args], capture_output=True,
                                timeout=timeout * SCALE, **how)
-            self.status, self.out = p.returncode, p.stdout.decode(errors='replace')
-            self.err = p.stderr.decode(errors='replace')
+            self._take(args, p.returncode, p.stdout, p.stderr)
         except subprocess.TimeoutExpired as e:
-            self.status, self.out, self.err = -1000, '', 'no end after %d s' % e.timeout
+            self._take(args, -1000, b'', b'no end after %d s' % e.timeout)
+
+    def _take(self, args, status, out, err):
+        self.status = status
+        self.out, self.err = out.decode(errors='replace'), err.decode(errors='replace')
         self.objects = []
         self.bad_json = None
         if '--json' in args:
@@ -152,6 +156,57 @@ class Run:
                                           json.dumps(self.summary), self.err, self.bad_json or '')
 
 
+class Background(Run):
+    """A run that goes on until finish(): only then there is a status and output."""
+
+    def __init__(self, args):
+        self.args = [str(a) for a in args]
+        self.files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self.process = subprocess.Popen(self.args, stdin=subprocess.DEVNULL, stdout=self.files[0],
+                                        stderr=self.files[1])
+
+    def attached(self, threads=1):
+        """Waits until it has an event on each of so many threads; or has ended."""
+        folder = '/proc/%d/fd' % self.process.pid
+
+        def has_events():
+            links = [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+            return links.count('anon_inode:[perf_event]') >= threads
+
+        return wait_for(lambda: self.process.poll() is not None or has_events())
+
+    def finish(self, sig=None, timeout=120):
+        """Sends a signal, if one is given, and waits for its end."""
+        if sig:
+            self.process.send_signal(sig)
+        try:
+            status = self.process.wait(timeout * SCALE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = -1000
+        texts = []
+        for f in self.files:
+            f.seek(0)
+            texts.append(f.read())
+            f.close()
+        self._take(self.args, status, *texts)
+        return self
+
+
+def cpu_time(pid):
+    """Seconds of CPU time that a process has used."""
+    with open('/proc/%d/stat' % pid) as f:
+        fields = f.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def worked(pid, seconds):
+    """Waits until a process has used so much more CPU time."""
+    begin = wait_for(lambda: cpu_time(pid) + 1)
+    return begin and wait_for(lambda: cpu_time(pid) + 1 - begin >= seconds)
+
+
 def identities(run):
     """What is wrong with the numbers of a summary: they have to add up. None where they do."""
     s = run.summary
@@ -176,11 +231,19 @@ def identities(run):
     return None
 
 
-def need_samples():
-    """Ends the file where the kernel samples nothing for us, which is no fault of ours."""
-    r = Run([CHECK, '--', '/bin/true'])
+def refused(mode='copy'):
+    """Why the kernel samples nothing for us, which is no fault of ours; None where it does."""
+    r = Run([CHECK, '--mode', mode, '--', '/bin/true'])
     if r.status == 4 and 'perf_event_open: ' in r.err:
-        skip_all(r.err.splitlines()[-1].split(': ', 1)[1])
+        return r.err.splitlines()[-1].split(': ', 1)[1]
+    return None
+
+
+def need_samples():
+    """Ends the file where there are none."""
+    why = refused()
+    if why:
+        skip_all(why)
 
 
 def sampled(make, least=100, enough=None):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * What a traced program may do with signals, traps and mappings, each checked by itself: the status
- * is 0 where all came as without a tracer.
+ * is 0 where all came as without a tracer. SIGUSR2 ends it before its time.
  *
  * disturb MS WHAT
  */
@@ -21,7 +21,7 @@
 
 static volatile int got, user, other, wrong;
 static volatile uint64_t data;
-static long until;
+static volatile long until;
 
 static __attribute__((noinline)) void work(void)
 {
@@ -298,12 +298,19 @@ static int leader_ends(void)
 	pthread_exit(NULL);
 }
 
+static void on_enough(int sig)
+{
+	(void)sig;
+	until = 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
 
 	self = argv[0];
 	until = target_until(argc, argv);
+	signal(SIGUSR2, on_enough);
 	if (!strcmp(what, "raises"))
 		return raises();
 	if (!strcmp(what, "steps"))

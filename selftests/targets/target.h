@@ -42,7 +42,7 @@ static volatile long target_handled;
  */
 static inline void target_alarm(long now)
 {
-	const struct itimerval once = { .it_value = { 0, 1000 } };
+	const struct itimerval once = { { 0, 0 }, { 0, 1000 } };
 
 	if (target_handled < 0 || now <= target_handled)
 		return;
