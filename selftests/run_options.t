@@ -1,25 +1,30 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """What ehunwind-check says and returns where there is little or nothing to sample, or too much."""
-import json
 import os
+import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
-from runtap import CHECK, SCALE, Run, agrees, end, identities, ok, skip, targets
+from runtap import (CHECK, Background, Run, agrees, end, identities, need_samples, ok, sampled,
+                    targets, wait_for, worked)
 
 T = targets()
+need_samples()
 busy = [os.path.join(T, 'recursion'), 200]
 tmp = tempfile.TemporaryDirectory()
 
 
 def at(name):
     return os.path.join(tmp.name, name)
+
+
+def busy_run(*options, least=50):
+    """Samples the busy program; least is what makes it run longer, too."""
+    return sampled(lambda k: Run([CHECK, '--json', *options, '--', busy[0], busy[1] * k]), least)
 
 
 r = Run([CHECK, '--', at('nothing-here')])
@@ -43,10 +48,12 @@ for args in (['--'], ['a', '--', 'b'], ['--save', 'x', 'y'], ['--fault-reads', '
 
 # The report of a good run, and where the command's own output goes.
 r = Run([CHECK, '--'] + busy)
-ok('verdict-first', r.status == 0 and r.out.splitlines()[0].endswith('samples, all frames agree'), r)
+ok('verdict-first', r.status == 0 and
+   re.match(r'\d+ samples, all frames agree( \(\d+ untestable\))?\n', r.out), r)
 for what in ('Why traces end', 'Modules by frames', 'Depth', 'Cost', 'lost by the kernel'):
     ok('report: ' + what, what in r.out, r)
-r = Run([CHECK, '--json', '--', 'sh', '-c', 'echo noise; exec "$@"', 'sh'] + busy)
+r = sampled(lambda k: Run([CHECK, '--json', '--', 'sh', '-c', 'echo noise; exec "$@"', 'sh',
+                           busy[0], busy[1] * k]), 50)
 agrees('output-of-the-command-is-no-json', r, least=50)
 ok('output-of-the-command-goes-to-stderr', 'noise' in r.err, r)
 r = Run([CHECK, '--no-io-uring', '--'] + busy)
@@ -54,7 +61,7 @@ ok('no-io-uring', r.status == 0 and 'by pread' in r.out, r)
 
 # Saved, read again, and over a pipe: the same samples.
 saved = at('saved.data')
-r = Run([CHECK, '--json', '--save', saved, '--'] + busy)
+r = busy_run('--save', saved)
 agrees('save', r, least=50)
 again = Run([CHECK, '--json', '--perf-data', saved])
 agrees('saved-file', again, least=50)
@@ -83,7 +90,7 @@ with open(at('cut'), 'wb') as f:
     f.write(data[:len(data) * 2 // 3])
 r = Run([CHECK, '--json', '--perf-data', at('cut')])
 ok('cut-file-is-read-up-to-the-cut', r.status in (0, 3) and r.err and not identities(r) and
-   r.summary.get('equal', 0) > 10, '%s\n%s' % (identities(r), r))
+   r.summary.get('equal', 0) > same['equal'] // 4, '%s\n%s' % (identities(r), r))
 worst = []
 for k in range(12):
     hurt = bytearray(data)
@@ -116,23 +123,20 @@ r = Run([CHECK, '--perf-data', moved])
 ok('deleted-program', r.status in (0, 4) and '[deleted' in r.out and 'module-deleted' in r.out, r)
 
 # Faults: every read fails once.
-r = Run([CHECK, '--json', '--fault-reads', '--frequency', '200', '--', os.path.join(T, 'sorts'), 200])
+r = sampled(lambda k: Run([CHECK, '--json', '--fault-reads', '--frequency', '200', '--',
+                           os.path.join(T, 'sorts'), 200 * k]), 20)
 agrees('fault-reads', r, least=20)
-d = (r.of_type('trace-details') or [{}])[0]
-ok('fault-reads-are-counted', d.get('faults_injected', 0) > 500 and
-   d.get('windows_shortened', 0) > 10 and d.get('fault_not_prefix') == 0, r)
+d = r.one('trace-details')
+ok('fault-reads-are-counted', d.get('faults_injected', 0) > 10 * r.testable() > 0 and
+   d.get('windows_shortened', 0) > 0.5 * r.testable() and d.get('fault_not_prefix') == 0, d)
 
 # Ctrl-C reports what was captured.
-p = subprocess.Popen([CHECK, '--json', '--', os.path.join(T, 'recursion'), '60000'],
-                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(1.5 * SCALE)
-p.send_signal(signal.SIGINT)
-try:
-    out, err = p.communicate(timeout=60 * SCALE)
-    last = json.loads(out.decode().splitlines()[-1])
-    ok('interrupt', p.returncode == 0 and last['type'] == 'trace-summary' and last['samples'] > 20 and
-       b'nterrupt' in err, '%d %s %s' % (p.returncode, last, err))
-except (subprocess.TimeoutExpired, IndexError, ValueError) as e:
-    p.kill()
-    ok('interrupt', False, e)
+c = Background([CHECK, '--json', '--', 'sh', '-c', 'echo $$ > "$0"; exec "$@"', at('pid'), busy[0],
+                60000])
+wait_for(lambda: os.path.getsize(at('pid')))
+with open(at('pid')) as f:
+    worked(int(f.read()), 0.3)
+r = c.finish(signal.SIGINT)
+ok('interrupt', r.status == 0 and not identities(r) and r.testable() > 0 and
+   'nterrupt' in r.err, '%s\n%s' % (identities(r), r))
 end()

@@ -115,9 +115,9 @@ static int unblocks(void)
 	sigaddset(&set, SIGTRAP);
 	while (target_ms() < until) {
 		sigprocmask(SIG_BLOCK, &set, NULL);
-		target_spin(500000);
+		target_spin(250000);
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
-		target_spin(500000);
+		target_spin(250000);
 	}
 	return got;
 }
