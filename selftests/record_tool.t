@@ -39,7 +39,7 @@ tap_ok file_cannot_be_made status 3 "No such file or directory" "$rec" -o "$tmp/
 
 "$rec" -q -o "$tmp/try" true 2>"$tmp/err"
 if [ $? -eq 4 ]; then
-	tap_skip records "$(cat "$tmp/err")"
+	tap_skip records "$(tail -n 1 "$tmp/err")"
 	tap_end
 fi
 
@@ -60,10 +60,32 @@ if ! perf version >/dev/null 2>&1; then
 	tap_end
 fi
 
+# until_true COMMAND...: waits until the command succeeds, a minute at most.
+until_true() {
+	local n
+	for ((n = 0; n < 600; n++)); do
+		"$@" && return
+		sleep 0.1
+	done
+	echo "not within a minute: $*"
+	return 1
+}
+
+# has_told FILE BYTES: does the header of a recording that goes on tell of more data?
+has_told() { [ "$(od -An -t u8 -j 48 -N 8 "$1" 2>/dev/null || echo 0)" -gt "$2" ]; }
+
+# Busy until it is killed, or used so much CPU time that nobody can want it any more.
+forever='ulimit -t 200; echo $$ > "$0"; while :; do :; done'
+
+# As often as it takes for some samples: how many come in a time is the machine's affair.
 all_samples() {
-	local own theirs
-	status 0 "" "$rec" "$@" -o "$tmp/p.data" -- sh -c "($spin) & $spin; wait" || return
-	own=$(said)
+	local own theirs work=$spin
+	for _ in 1 2 3; do
+		status 0 "" "$rec" "$@" -o "$tmp/p.data" -- sh -c "($work) & $work; wait" || return
+		own=$(said)
+		[ "$own" -gt 20 ] && break
+		work="$work; $work; $work; $work"
+	done
 	theirs=$(samples "$tmp/p.data")
 	echo "$own samples, perf finds $theirs"
 	cat "$tmp/perf"
@@ -89,22 +111,23 @@ header() {
 # Killed in the middle: perf reads what there was, without a complaint.
 killed() {
 	local pid n
-	"$rec" -o "$tmp/k.data" -- timeout 5 sh -c 'while :; do :; done' 2>/dev/null &
+	"$rec" -o "$tmp/k.data" -- sh -c "$forever" "$tmp/pid" 2>/dev/null &
 	pid=$!
-	sleep 1.5
+	until_true has_told "$tmp/k.data" 1000000
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
+	kill "$(cat "$tmp/pid")"
 	n=$(samples "$tmp/k.data")
 	echo "$n samples"
 	cat "$tmp/perf"
-	[ "$n" -gt 100 ] && ! grep -qi 'data size' "$tmp/perf"
+	[ "$n" -gt 20 ] && ! grep -qi 'data size' "$tmp/perf"
 }
 
 interrupted() {
 	local pid
-	"$rec" -o "$tmp/i.data" -- sh -c 'while :; do :; done' 2>"$tmp/err" &
+	"$rec" -o "$tmp/i.data" -- sh -c "$forever" "$tmp/pid" 2>"$tmp/err" &
 	pid=$!
-	sleep 0.7
+	until_true has_told "$tmp/i.data" 1000000
 	kill -TERM "$pid"
 	wait "$pid" || return
 	cat "$tmp/err"
@@ -112,11 +135,13 @@ interrupted() {
 }
 
 attached() {
-	local pid
-	timeout 10 sh -c 'while :; do :; done' &
+	local pid seconds
+	sh -c "$forever" "$tmp/pid" &
 	pid=$!
-	sleep 0.2
-	status 0 "" "$rec" -d 1 -o "$tmp/p.data" -p "$(pgrep -P "$pid")"
+	for seconds in 1 4 16; do
+		status 0 "" "$rec" -d "$seconds" -o "$tmp/p.data" -p "$pid"
+		[ "$(said)" -gt 10 ] && break
+	done
 	kill "$pid"
 	[ "$(said)" -gt 10 ] && [ "$(samples "$tmp/p.data")" -eq "$(said)" ] && unwound
 }
