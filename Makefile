@@ -15,7 +15,7 @@
 #   make core             the freestanding library and its own tests, nothing else
 #   make test-core        run those tests; with CROSS_COMPILE under qemu-user
 #   make CROSS_COMPILE=s390x-linux-gnu- O=DIR    core and ehunwind-record of that machine
-#   make test-guests      record in s390x and arm64 guests under qemu, unwind here
+#   make test-guests      record in s390x, arm64 and x32 guests under qemu, unwind here
 #   make module           the core as a kernel module, against installed headers
 #   make test-kernel      run it in a Debian guest under qemu; ARCH=s390x for that one
 #   make test-kunit       the core's tests under KASAN in a user-mode kernel (builds one)

@@ -279,8 +279,8 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 	if (f->chains)
 		fprintf(out, "  second reference, libgcc's backtrace in the program: %" PRIu64 " traces, "
 			"%" PRIu64 " equal, %" PRIu64 " different; in %" PRIu64 " of the equal ones it "
-			"spoke where libdw had stopped\n", f->chains, f->chain_equal, f->chain_bad,
-			f->chain_spoke);
+			"spoke where libdw had stopped; %" PRIu64 " end where it has no .eh_frame_hdr\n",
+			f->chains, f->chain_equal, f->chain_bad, f->chain_spoke, f->chain_blind);
 	if (f->records)
 		fprintf(out, "  where libdw stops, frame records: %" PRIu64 " traces, %" PRIu64
 			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64 " different; %"

@@ -52,6 +52,7 @@
  * @chains: samples that came with the trace of a second reference: libgcc's backtrace
  * @chain_equal: of them, those with the same pcs to the same end
  * @chain_bad: of them, those that contradict
+ * @chain_blind: of them, those that end in a module without .eh_frame_hdr, as libgcc's do
  * @chain_spoke: of the equal ones, those whose end libdw did not see
  * @records: samples where libdw stops by a fault of its own, and frame records go on
  * @records_complete: of them, those with complete traces
@@ -100,6 +101,7 @@ struct report_trace {
 	u64 chains;
 	u64 chain_equal;
 	u64 chain_bad;
+	u64 chain_blind;
 	u64 chain_spoke;
 	u64 records;
 	u64 records_complete;

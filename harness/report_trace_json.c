@@ -180,6 +180,7 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 		json_number(&j, "traces", f->chains);
 		json_number(&j, "equal", f->chain_equal);
 		json_number(&j, "different", f->chain_bad);
+		json_number(&j, "no_header", f->chain_blind);
 		json_number(&j, "beyond_libdw", f->chain_spoke);
 		json_close(&j);
 	}
@@ -213,6 +214,17 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 	json_end(&j);
 }
 
+/* Which bits of a return address are address, and who says so: the thread that dumped. */
+static void put_ra_mask(struct json *j, const struct core *core)
+{
+	u64 mask = core->thread[0].ra_mask;
+
+	if (!core->arch->va_bits)
+		return;
+	json_addr(j, "ra_mask", mask ? mask : (1ULL << (core->arch->va_bits & 63)) - 1);
+	json_text(j, "ra_mask_from", mask ? "NT_ARM_PAC_MASK" : "default");
+}
+
 /**
  * report_trace_json() - the lines at the end of a run
  * @f: figures
@@ -237,6 +249,8 @@ void report_trace_json(const struct report_trace *f, const struct report_trace_c
 		defer_merge_json(c->merge, out);
 	json_begin(&j, out, "trace-summary");
 	json_text(&j, "mode", c->defer ? "defer" : c->core ? "core" : "copy");
+	if (c->core)
+		put_ra_mask(&j, c->core);
 	json_number(&j, "samples", f->samples);
 	json_number(&j, "lost", f->lost);
 	json_number(&j, "untestable", f->outcome[COMPARE_UNTESTABLE]);

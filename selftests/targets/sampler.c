@@ -157,7 +157,8 @@ static struct sample_id id_now(void)
 static void put_page(const char *path, uint64_t start, uint64_t len)
 {
 	ElfW(Ehdr) eh = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+			     sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32,
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 			     ELFDATA2MSB,
 #else
@@ -230,7 +231,7 @@ static void put_mapping(const char *line)
 	m.flags = MAP_PRIVATE;
 	snprintf(m.name, sizeof(m.name), "%s", line + at);
 	m.name[strcspn(m.name, "\n")] = '\0';
-	if (!ino && end - start <= 4 * PAGE && strncmp(m.name, "[vsys", 5)) {
+	if (!ino && end - start <= 4 * PAGE && strncmp(m.name, "[v", 2)) {
 		snprintf(m.name, sizeof(m.name), "%.230s.page%u", getenv("EHU_SAMPLER"), nr_texts);
 		put_page(m.name, start, end - start);
 		m.pgoff = PAGE;
