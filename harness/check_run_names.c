@@ -148,6 +148,7 @@ static struct symbols_module *open_module(struct check_run_names *n, const struc
 {
 	struct symbols_key key = {
 		.path = m->path, .pid = n->opts.live ? (pid_t)pid : 0,
+		.host_path = m->by_exe ? m->file_path : NULL,
 		.build_id = m->build_id, .build_id_len = m->build_id_len,
 		.bytes = m->memory, .size = m->memory_size,
 	};

@@ -434,7 +434,8 @@ static int find_file(struct module *m, const struct perf_rec_mmap *map, const ch
 	struct debuginfo_root root = { .fd = -1 };
 	int fd;
 
-	if (params->exe && params->exe_path && !strcmp(path, params->exe))
+	m->by_exe = params->exe && params->exe_path && !strcmp(path, params->exe);
+	if (m->by_exe)
 		path = params->exe_path;
 	else
 		debuginfo_root_open(m->owner->roots, params->live ? (pid_t)map->pid : 0, &root);

@@ -72,6 +72,7 @@ struct module_cover {
  * @path: name as recorded
  * @file_path: what was opened, as this host names it: no link in it leads out of the prefix or of
  *	the process's own root; equal to @path where nothing was
+ * @by_exe: it was opened by the name that the caller has for the program, not below a prefix
  * @status: whether it can be used
  * @identity: how it was found to be the file that was mapped; OK and NO_CFI only (and
  *	BUILD_ID or INODE where that is what made it stale)
@@ -102,6 +103,7 @@ struct module {
 	struct module *next;
 	char *path;
 	char *file_path;
+	bool by_exe;
 	enum module_status status;
 	enum module_identity identity;
 	char why[160];

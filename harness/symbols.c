@@ -207,6 +207,7 @@ static bool same_key(const struct symbols_key *a, const struct symbols_key *b)
 {
 	return a->jit == b->jit && a->pid == b->pid && a->bytes == b->bytes &&
 	       a->size == b->size && !strcmp(a->path, b->path) &&
+	       !strcmp(a->host_path ? a->host_path : "", b->host_path ? b->host_path : "") &&
 	       a->map_start == b->map_start && a->map_end == b->map_end &&
 	       a->build_id_len == b->build_id_len &&
 	       (!a->build_id_len || !memcmp(a->build_id, b->build_id, a->build_id_len));
@@ -227,6 +228,7 @@ static void normalise(struct symbols *s, struct symbols_key *key)
 
 	if (key->jit) {
 		key->path = "";
+		key->host_path = NULL;
 		key->build_id_len = 0;
 		key->map_start = key->map_end = 0;
 		return;
@@ -254,6 +256,7 @@ struct symbols_module *symbols_module(struct symbols *s, const struct symbols_ke
 {
 	struct symbols_key k = *key;
 	struct symbols_module *mod;
+	const char *host;
 	u8 *id;
 
 	if (k.build_id_len > 64)
@@ -263,10 +266,13 @@ struct symbols_module *symbols_module(struct symbols *s, const struct symbols_ke
 		if (same_key(&mod->key, &k))
 			return mod;
 	}
+	host = k.host_path;
 	mod = calloc(1, sizeof(*mod));
 	id = keep_bytes(s, 64);
 	k.path = keep_text(s, k.path);
-	if (!mod || !id || !k.path) {
+	if (host)
+		k.host_path = keep_text(s, host);
+	if (!mod || !id || !k.path || (host && !k.host_path)) {
 		free(mod);
 		return NULL;
 	}
@@ -339,7 +345,13 @@ static bool open_file(struct symbols_module *mod)
 			 debuginfo_verdict_name(verdict));
 		return verdict == DEBUGINFO_ACCEPTED && take(mod, f, SYMBOLS_OPEN);
 	}
-	if (mod->key.path[len]) {
+	if (mod->key.host_path) {
+		verdict = debuginfo_open_host(di, mod->key.host_path, mod->key.path, &f);
+		snprintf(mod->why, sizeof(mod->why), "the file is %s",
+			 debuginfo_verdict_name(verdict));
+		if (verdict == DEBUGINFO_ACCEPTED && take(mod, f, SYMBOLS_OPEN))
+			return true;
+	} else if (mod->key.path[len]) {
 		char *path = strndup(mod->key.path, len);
 		bool found;
 

@@ -143,6 +143,7 @@ struct symbols_answer {
  * struct symbols_key - which module
  * @path: as /proc/PID/maps or a record has it; " (deleted)" at its end is understood
  * @pid: the process that maps it, 0 for none
+ * @host_path: this host's name for the file, whatever the session's symfs says; NULL for @path
  * @build_id: what was seen in the process or the record, @build_id_len bytes, 0 for unknown
  * @map_start: one range of the process that maps it, to reach a deleted file; else 0
  * @map_end: one past the range
@@ -152,6 +153,7 @@ struct symbols_answer {
 struct symbols_key {
 	const char *path;
 	pid_t pid;
+	const char *host_path;
 	const u8 *build_id;
 	u32 build_id_len;
 	u64 map_start;

@@ -104,9 +104,14 @@ for arch in ('aarch64', 's390x'):
             continue
         r = Run([CHECK, '--json', '--core', core, '--exe', program, '--symfs', root])
         good('qemu-' + name, r)
+        # The program is not below the prefix: its names come from --exe all the same.
+        named = Run([CHECK, '--json', '--symbols=all', '--core', core, '--exe', program, '--symfs',
+                     root])
+        names = {f.get('function') for t in named.of_type('trace') for f in t['frames']}
+        ok('qemu-%s-names' % name, {'dies', 'on_signal', 'waits', 'main'} <= names, names)
         if kind == '':
-            r = Run([CHECK, '--json', '--core', core])
-            ok('qemu-%s-without-exe' % name, r.status == 4 and '--exe' in r.err, r)
+            bare = Run([CHECK, '--json', '--core', core])
+            ok('qemu-%s-without-exe' % name, bare.status == 4 and '--exe' in bare.err, bare)
         if name != 's390x-static':
             continue
         if not shutil.which('gdb-multiarch'):
