@@ -32,10 +32,17 @@ struct seen {
 	u32 untimed;
 	u32 rounds;
 	u32 notes;
-	char note[256];
+	char note[256];		/* the last */
+	u32 ring_notes;		/* of io_uring */
+	u32 less_notes;		/* of small buffers */
+	u32 user_notes;		/* of no samples in the kernel */
 	u32 tids[8];
 	u32 nr_tids;
 	u32 give_up_at;		/* record whose sink fails, 0: none */
+	u32 kill_at;		/* sample, or with after_exec execve(), at which it sends.. */
+	bool after_exec;
+	int signal;		/* this */
+	pid_t to;		/* there */
 };
 
 static int on_start(void *arg, const struct perf_event_attr *attr, const u64 *ids, u32 nr)
@@ -79,6 +86,11 @@ static int on_record(void *arg, const void *record, size_t size)
 	}
 	if (r.type == PERF_RECORD_COMM)
 		s->execs += r.comm.exec;
+	if (s->kill_at && s->kill_at <= (s->after_exec ? s->execs :
+							 s->by_type[PERF_RECORD_SAMPLE])) {
+		s->kill_at = 0;
+		kill(s->to, s->signal);
+	}
 	if (r.type == PERF_RECORD_MMAP2) {
 		s->build_ids += r.mmap.build_id_size == 20;
 		s->own_build_ids += r.mmap.build_id_size == 20 && !r.time;
@@ -97,6 +109,9 @@ static void on_note(void *arg, const char *text)
 	struct seen *s = arg;
 
 	s->notes++;
+	s->ring_notes += strstr(text, "io_uring") != NULL;
+	s->less_notes += strstr(text, "ring buffers of ") != NULL;
+	s->user_notes += strstr(text, "no samples while in the kernel") != NULL;
 	snprintf(s->note, sizeof(s->note), "%s", text);
 }
 
@@ -133,17 +148,38 @@ static enum perf_capture_end run(FIXTURE_DATA(capture) *self, const char *script
 	return perf_capture_command(&self->opts, argv, &self->sink, &self->result, &self->err);
 }
 
-TEST_F(capture, a_busy_command_is_sampled)
+/* How many samples come in a time is the machine's affair: more work until there are some. */
+static enum perf_capture_end run_busy(FIXTURE_DATA(capture) *self)
 {
-	ASSERT_EQ(PERF_CAPTURE_OK, run(self, SPIN)) { TH_LOG("%s", self->err.text); }
+	static const char *const scripts[] = {
+		SPIN, SPIN ";" SPIN ";" SPIN ";" SPIN,
+		"k=0; while [ $k -lt 16 ]; do " SPIN "; k=$((k+1)); done",
+	};
+	enum perf_capture_end end = PERF_CAPTURE_FAILED;
+
+	for (u32 k = 0; k < EHF_ARRAY_SIZE(scripts); k++) {
+		perf_decode_free(self->seen.d);
+		memset(&self->seen, 0, sizeof(self->seen));
+		end = run(self, scripts[k]);
+		if (end != PERF_CAPTURE_OK || self->result.samples > 10)
+			break;
+	}
+	return end;
+}
+
+TEST_F_TIMEOUT(capture, a_busy_command_is_sampled, 60)
+{
+	self->opts.ring_size = 32 << 20;	/* nothing is lost, whenever it is read */
+	ASSERT_EQ(PERF_CAPTURE_OK, run_busy(self)) { TH_LOG("%s", self->err.text); }
 	EXPECT_EQ(1, self->seen.starts);
 	EXPECT_EQ(0, self->seen.bad);
 	EXPECT_LT(10, self->result.samples);
 	EXPECT_EQ(self->result.samples, self->seen.by_type[PERF_RECORD_SAMPLE]);
-	EXPECT_EQ(0, self->result.lost);
-	/* A sample in the middle of execve() may find neither. */
-	EXPECT_LE(self->result.samples, self->seen.with_regs + 2);
-	EXPECT_LE(self->result.samples, self->seen.with_stack + 2);
+	if (self->result.ring_size == self->opts.ring_size)
+		EXPECT_EQ(0, self->result.lost);
+	/* A sample in the middle of execve() or of the end may find neither. */
+	EXPECT_LE(self->result.samples, self->seen.with_regs + 5 + self->result.samples / 10);
+	EXPECT_LE(self->result.samples, self->seen.with_stack + 5 + self->result.samples / 10);
 	EXPECT_EQ(1, self->seen.execs);
 	EXPECT_LE(3, self->seen.build_ids);
 	EXPECT_EQ(0, self->seen.untimed);
@@ -199,37 +235,31 @@ TEST_F_TIMEOUT(capture, a_thousand_children, 60)
 	EXPECT_EQ(0, self->seen.bad);
 }
 
-/* Somebody's Ctrl-C, a little later. */
-static void interrupt_later(int signo)
+/* Somebody's Ctrl-C, once there are so many samples. */
+static void interrupt_at(FIXTURE_DATA(capture) *self, int signo, u32 samples)
 {
-	pid_t parent = getpid();
-
 	signal(signo, SIG_DFL);		/* whatever runs the tests may have it ignored */
-	if (fork() == 0) {
-		usleep(300000);
-		kill(parent, signo);
-		_exit(0);
-	}
+	self->seen.kill_at = samples;
+	self->seen.signal = signo;
+	self->seen.to = getpid();
 }
 
 TEST_F(capture, an_interrupt_ends_it_and_the_command)
 {
-	time_t began = time(NULL);
-
-	interrupt_later(SIGINT);
+	interrupt_at(self, SIGINT, 20);
 	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "while :; do :; done"));
 	EXPECT_EQ(SIGINT, self->result.signal);
-	EXPECT_LT(10, self->result.samples);
-	EXPECT_GT(10, time(NULL) - began);
-	while (wait(NULL) > 0)		/* the sender; a command left over would hang us here */
+	EXPECT_LE(20, self->result.samples);
+	while (wait(NULL) > 0)		/* a command left over would hang us here */
 		;
 	EXPECT_EQ(ECHILD, errno);
 }
 
-TEST_F(capture, a_command_that_ignores_sigterm_is_left_alone)
+TEST_F_TIMEOUT(capture, a_command_that_ignores_sigterm_is_left_alone, 60)
 {
-	interrupt_later(SIGTERM);
-	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "trap '' TERM; sleep 0.1; exec sleep 5"));
+	interrupt_at(self, SIGTERM, 2);
+	self->seen.after_exec = true;	/* the shell's, and behind its trap that of sleep */
+	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "trap '' TERM; exec sleep 40"));
 	EXPECT_EQ(SIGTERM, self->result.signal);
 	EXPECT_FALSE(self->result.exited);
 }
@@ -250,10 +280,14 @@ TEST_F(capture, an_ignored_interrupt_stays_ignored)
 	EXPECT_TRUE(self->result.exited);
 }
 
-TEST_F(capture, time_is_up)
+TEST_F_TIMEOUT(capture, time_is_up, 60)
 {
-	self->opts.duration_ms = 200;
-	ASSERT_EQ(PERF_CAPTURE_OK, run(self, "while :; do :; done"));
+	for (u32 ms = 200; ms <= 20000 && self->result.samples <= 10; ms *= 10) {
+		perf_decode_free(self->seen.d);
+		self->seen.d = NULL;
+		self->opts.duration_ms = ms;
+		ASSERT_EQ(PERF_CAPTURE_OK, run(self, "while :; do :; done"));
+	}
 	EXPECT_EQ(0, self->result.signal);
 	EXPECT_FALSE(self->result.exited);
 	EXPECT_LT(10, self->result.samples);
@@ -344,7 +378,7 @@ TEST_F(capture, without_io_uring)
 {
 	if (!refuse(__NR_io_uring_setup, EPERM))
 		SKIP(return, "no seccomp filters");
-	ASSERT_EQ(PERF_CAPTURE_OK, run(self, SPIN)) { TH_LOG("%s", self->err.text); }
+	ASSERT_EQ(PERF_CAPTURE_OK, run_busy(self)) { TH_LOG("%s", self->err.text); }
 	EXPECT_FALSE(self->result.io_uring);
 	EXPECT_LT(10, self->result.samples);
 	EXPECT_NE(NULL, strstr(self->seen.note, "io_uring is refused: Operation not permitted"));
@@ -353,10 +387,10 @@ TEST_F(capture, without_io_uring)
 TEST_F(capture, poll_by_request)
 {
 	self->opts.no_io_uring = true;
-	ASSERT_EQ(PERF_CAPTURE_OK, run(self, SPIN)) { TH_LOG("%s", self->err.text); }
+	ASSERT_EQ(PERF_CAPTURE_OK, run_busy(self)) { TH_LOG("%s", self->err.text); }
 	EXPECT_FALSE(self->result.io_uring);
 	EXPECT_LT(10, self->result.samples);
-	EXPECT_EQ(0, self->seen.notes);
+	EXPECT_EQ(0, self->seen.ring_notes);
 }
 
 TEST_F(capture, without_perf_events)
@@ -366,7 +400,7 @@ TEST_F(capture, without_perf_events)
 	EXPECT_EQ(PERF_CAPTURE_IMPOSSIBLE, run(self, SPIN));
 	EXPECT_EQ(EACCES, self->err.status);
 	EXPECT_NE(NULL, strstr(self->err.text, "perf_event_paranoid is"));
-	EXPECT_EQ(1, self->seen.notes);		/* kernel samples were given up before */
+	EXPECT_LE(1, self->seen.notes);		/* kernel samples were given up before */
 	EXPECT_EQ(0, self->seen.starts);
 	EXPECT_EQ(-1, wait(NULL));		/* the waiting child is gone */
 }
@@ -383,13 +417,12 @@ TEST_F(capture, an_unprivileged_user_gives_up_some)
 	/* A change of user makes a process one that may not be watched. */
 	prctl(PR_SET_DUMPABLE, 1);
 	self->opts.ring_size = 16 << 20;
-	if (run(self, SPIN) == PERF_CAPTURE_IMPOSSIBLE)
+	if (run_busy(self) == PERF_CAPTURE_IMPOSSIBLE)
 		SKIP(return, "%s", self->err.text);
 	EXPECT_LT(10, self->result.samples);
-	EXPECT_GT(16 << 20, self->result.ring_size);
-	EXPECT_LE(1, self->seen.notes);
-	if (self->result.user_only)
-		EXPECT_LE(2, self->seen.notes);
+	/* How much may be locked, and what may be sampled, is set by sysctls. */
+	EXPECT_EQ(self->result.ring_size < 16 << 20, self->seen.less_notes);
+	EXPECT_EQ(self->result.user_only, self->seen.user_notes);
 }
 
 static void *spin(void *arg)
@@ -412,7 +445,7 @@ static pid_t busy(void)
 		static u64 n[2];
 		pthread_t t;
 
-		alarm(20);
+		alarm(60);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pthread_create(&t, NULL, spin, &n[0]);
 		ASSERT_EQ(1, write(ready[1], "", 1));
@@ -424,15 +457,20 @@ static pid_t busy(void)
 	return pid;
 }
 
-TEST_F(capture, a_running_process_is_attached_to)
+TEST_F_TIMEOUT(capture, a_running_process_is_attached_to, 60)
 {
 	pid_t pid = busy();
 	int status;
 
-	self->opts.duration_ms = 400;
-	ASSERT_EQ(PERF_CAPTURE_OK, perf_capture_attach(&self->opts, &pid, 1, &self->sink,
-						       &self->result, &self->err)) {
-		TH_LOG("%s", self->err.text);
+	for (u32 ms = 400; ms <= 10000 && (self->seen.nr_tids < 2 || self->result.samples <= 20);
+	     ms *= 5) {
+		perf_decode_free(self->seen.d);
+		memset(&self->seen, 0, sizeof(self->seen));
+		self->opts.duration_ms = ms;
+		ASSERT_EQ(PERF_CAPTURE_OK, perf_capture_attach(&self->opts, &pid, 1, &self->sink,
+							       &self->result, &self->err)) {
+			TH_LOG("%s", self->err.text);
+		}
 	}
 	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));	/* still running */
 	kill(pid, SIGKILL);
@@ -448,16 +486,14 @@ TEST_F(capture, a_running_process_is_attached_to)
 TEST_F(capture, attaching_ends_with_the_process)
 {
 	pid_t pid = busy();
-	pid_t killer = fork();
 
-	if (!killer) {
-		usleep(300000);
-		kill(pid, SIGKILL);
-		_exit(0);
-	}
+	self->opts.ring_size = 32 << 20;
+	self->seen.kill_at = 20;
+	self->seen.signal = SIGKILL;
+	self->seen.to = pid;
 	ASSERT_EQ(PERF_CAPTURE_OK, perf_capture_attach(&self->opts, &pid, 1, &self->sink,
 						       &self->result, &self->err));
-	EXPECT_LT(20, self->result.samples);
+	EXPECT_LE(20, self->result.samples);
 	EXPECT_EQ(2, self->seen.by_type[PERF_RECORD_EXIT]);
 }
 

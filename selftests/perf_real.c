@@ -7,7 +7,7 @@
 
 #include "harness/perf_order.h"
 
-#define SPIN	"i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
+#define SPIN	"i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
 #define TARGET	"sh -c '(" SPIN ") & (" SPIN ") & " SPIN "; wait'"
 #define STACKS	"perf record -q -F 1999 --call-graph dwarf,16384 "
 
@@ -65,7 +65,7 @@ FIXTURE_SETUP(real)
 	else
 		shell(STACKS "%s -o %s -- " TARGET " >/dev/null 2>&1", variant->options,
 		      self->path);
-	if (access(self->path, R_OK))
+	if (access(self->path, R_OK) || shell("test -s %s", self->path))
 		SKIP(return, "perf record does not work here");
 
 	if (variant->read_pipe) {
@@ -111,7 +111,7 @@ static void compare_samples(FIXTURE_DATA(real) *self, const FIXTURE_VARIANT(real
 {
 	struct perf_event_rec r;
 	char line[256];
-	u32 nr = 0;
+	u32 nr = 0, nr_blind = 0;
 	FILE *f;
 
 	snprintf(line, sizeof(line), "perf script --ns -G -F tid,time,period -i %s%s 2>/dev/null",
@@ -130,13 +130,16 @@ static void compare_samples(FIXTURE_DATA(real) *self, const FIXTURE_VARIANT(real
 		EXPECT_EQ(tid, r.tid);
 		EXPECT_EQ(s * 1000000000 + ns, r.time);
 		EXPECT_EQ(period, r.sample.period);
-		EXPECT_EQ(2, r.sample.abi);
+		nr_blind += r.sample.abi != 2;
 		nr++;
 	}
 	EXPECT_EQ(NULL, fgets(line, sizeof(line), f));
 	pclose(f);
-	EXPECT_LT(50, nr);
-	EXPECT_EQ(0, perf_order_stats(self->q)->late);
+	EXPECT_LT(10, nr);
+	/* One that hits a process at its end may find no registers. */
+	EXPECT_GE(3 + nr / 20, nr_blind);
+	/* The kernel may have been interrupted between a time stamp and its record. */
+	EXPECT_GE(nr / 50, perf_order_stats(self->q)->late);
 	EXPECT_EQ(0, perf_order_stats(self->q)->early);
 }
 

@@ -311,9 +311,19 @@ static void *run_canceller(void *arg)
 		__atomic_store_n(&temp, NULL, __ATOMIC_SEQ_CST);
 		srcu_synchronize(&srcu);
 		free(r);
-		++*cycles;
+		INC(*cycles);
 	}
 	return NULL;
+}
+
+/* Has all of it happened, and not only once? On a loaded machine that may take a while. */
+static bool enough(const unsigned long *cycles)
+{
+	unsigned long nmis = 0;
+
+	for (int k = 0; k < NR_TASKS; k++)
+		nmis += __atomic_load_n(&tasks[k].nmis, __ATOMIC_RELAXED);
+	return nmis > 100 && __atomic_load_n(cycles, __ATOMIC_RELAXED) > 10;
 }
 
 TEST_TIMEOUT(threads_and_signals, 900)
@@ -335,6 +345,8 @@ TEST_TIMEOUT(threads_and_signals, 900)
 	}
 	pthread_create(&thread[CANCELLER], NULL, run_canceller, &cycles);
 	sleep(seconds ? (unsigned int)atoi(seconds) : 2);
+	for (int k = 0; k < 100 && !enough(&cycles); k++)
+		sleep(1);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int k = 0; k <= NR_TASKS; k++)
 		pthread_join(thread[k], NULL);
@@ -361,8 +373,7 @@ TEST_TIMEOUT(threads_and_signals, 900)
 	TH_LOG("%lu requests (%lu told 1, %lu refused), %lu NMIs, %lu walks, %lu + %lu callbacks, "
 	       "%lu cookies, %lu entries, %lu lives, %lu cancels", sum[0], sum[9], sum[2], sum[1],
 	       sum[3], sum[4], sum[5], sum[6], sum[8], sum[7], cycles);
-	EXPECT_LT(100, sum[1]);
-	EXPECT_LT(10, cycles);
+	EXPECT_TRUE(enough(&cycles));
 }
 
 TEST_HARNESS_MAIN
