@@ -48,6 +48,15 @@ build() {
 	done
 }
 
+# modules FOLDER: those of the kernel that init loads.
+modules() {
+	local m
+	for m in mm/zsmalloc drivers/block/zram/zram; do
+		need "$1/kernel/$m.ko"
+		cp "$1/kernel/$m.ko" "$root"
+	done
+}
+
 # libs FOLDER-IN-GUEST FILE...: what the programs load, where they look for it.
 libs() {
 	local to=$root$1
@@ -69,6 +78,7 @@ x86_64)
 	need "/lib/modules/$release/build/Makefile"
 	EHU_KDIR=/lib/modules/$release/build tools/kernel-module.sh W=1
 	cp "$EHU_BUILD/kernel/module/ehunwind.ko" "$root"
+	modules "/lib/modules/$release"
 	cp /bin/busybox "$root/bin"
 	build "" gcc
 	libs /lib64 /lib64/ld-linux-x86-64.so.2
@@ -90,6 +100,7 @@ s390x)
 	EHU_MODULE=module-s390x EHU_KDIR=$(cat "$debian/headers") \
 		tools/kernel-module.sh W=1 ARCH=s390 CROSS_COMPILE=s390x-linux-gnu-
 	cp "$EHU_BUILD/kernel/module-s390x/ehunwind.ko" "$root"
+	modules "$debian/root/lib/modules/${kernel##*/vmlinuz-}"
 	cp "$debian/root/bin/busybox" "$root/bin"
 	build "" s390x-linux-gnu-gcc
 	libs /lib /usr/s390x-linux-gnu/lib/{ld64.so.1,libc.so.6}

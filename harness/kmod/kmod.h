@@ -35,6 +35,8 @@
 	X(bytes,	"that they fetched") \
 	X(insns,	"call frame instructions of walks") \
 	X(faults,	"reads of walks that failed") \
+	X(minor,	"page faults of walks that were served at once") \
+	X(major,	"page faults of walks that waited for a disk or for swap") \
 	X(ns,		"time of all walks") \
 	X(lost,		"records that had no room") \
 	X(added,	"sections registered") \

@@ -121,6 +121,7 @@ static void op_walk(struct ehu_deferred *d, struct ehu_task_info *info, struct e
 	struct ehu_unwind u = {
 		.limits = &ehf_limits_walk, .cache = &t->rows, .memo = &t->memo,
 	};
+	unsigned long minor = current->min_flt, major = current->maj_flt;
 	struct ehu_regs regs;
 	struct kmod_mem mem;
 	struct kmod_mm *m;
@@ -155,6 +156,8 @@ static void op_walk(struct ehu_deferred *d, struct ehu_task_info *info, struct e
 	t->ns = ktime_get_ns() - start;
 	srcu_read_unlock(&kmod_srcu, key);
 	t->faults = mem.faults;
+	kmod_count_add(minor, current->min_flt - minor);
+	kmod_count_add(major, current->maj_flt - major);
 	account(trace, t->faults, t->ns);
 }
 
