@@ -256,6 +256,33 @@ TEST_F(names, a_symbol_answers_inside_its_size)
 	EXPECT_EQ(1, symbols_stats(self->s)->guesses);
 }
 
+/* A core's program may lie outside the prefix below which its libraries are looked for. */
+TEST_F(names, a_file_of_this_host_beside_a_prefix)
+{
+	struct symbols_options opts = { .debuginfo.symfs = build_path("root") };
+	struct symbols_key key = { 0 };
+	struct symbols_module *below, *named;
+	struct symbols *s;
+	char path[512];
+	u64 sized;
+
+	ASSERT_TRUE(build_write("a.s", asm_source));
+	BUILD("mkdir root && $CC -nostdlib -shared -o prog a.s");
+	sized = address_of("prog", "sized");
+	s = symbols_new(&opts);
+	ASSERT_NE(NULL, s);
+	snprintf(path, sizeof(path), "%s", build_path("prog"));
+	key.path = path;
+	below = symbols_module(s, &key);
+	key.host_path = path;
+	named = symbols_module(s, &key);
+	EXPECT_NE(below, named);
+	EXPECT_EQ(named, symbols_module(s, &key));
+	EXPECT_NULL(symbols_lookup(below, sized, true)->name);
+	EXPECT_STREQ("sized", symbols_lookup(named, sized, true)->name);
+	symbols_free(s);
+}
+
 TEST_F(names, dynsym_only_gap)
 {
 	struct symbols_module *mod;
