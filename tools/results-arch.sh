@@ -4,8 +4,9 @@
 #
 #   tools/results-arch.sh [BUILD-FOLDER]
 #
-# Rows of Debian's cross and multilib libraries; programs emulated by qemu-user and sampled from
-# within (selftests/arch_emulated.t); and, where tools/guests.sh has run, its recordings.
+# Rows of Debian's cross and multilib libraries; i386 programs on this kernel; programs emulated by
+# qemu-user and sampled from within (selftests/arch_emulated.t); and, where tools/guests.sh has run,
+# its recordings.
 set -u
 cd "$(dirname "$0")/.." || exit
 build=$(realpath "${1:-${EHU_BUILD:-build}}")
@@ -39,13 +40,14 @@ table() {
 	for path in sys.argv[1:]:
 	    objects = [json.loads(line) for line in open(path)]
 	    s, d = objects[-1], [o for o in objects if o['type'] == 'trace-details'][0]
-	    chain = d.get('libgcc')
+	    chain, records = d.get('libgcc'), d.get('frame_records')
 	    name = os.path.basename(path)[:-5]
 	    faults = ', '.join('%s %d' % f for f in sorted(d['oracle_faults'].items()))
-	    print('| %s %s | %d | %d | %d | %d | %s | %s | %d | %d |' % (
+	    print('| %s %s | %d | %d | %d | %d | %d | %s | %s | %s | %d | %d |' % (
 	        os.path.basename(os.path.dirname(path)), name, s['samples'] - s['untestable'],
-	        s['frames'], s['complete'], s['equal'], faults,
-	        '%d of %d' % (chain['equal'], chain['traces']) if chain else '-', s['different'],
+	        s['frames'], s['complete'], s['equal'], s['neither'], faults,
+	        '%d of %d' % (chain['equal'], chain['traces'] - chain['no_header']) if chain else '-',
+	        '%(to_the_end)d of %(complete)d' % records if records else '-', s['different'],
 	        s['unexplained']))
 	P
 }
@@ -53,22 +55,41 @@ table() {
 table_head() {
 	cat <<-'M'
 
-	| program | traces | frames | complete | equal to libdw | longer: libdw's fault | equal to libgcc | different | unexplained |
-	|---|---|---|---|---|---|---|---|---|
+	| program | traces | frames | complete | equal to libdw | one frame | longer: libdw's fault | equal to libgcc | confirmed by frame records | different | unexplained |
+	|---|---|---|---|---|---|---|---|---|---|---|
 	M
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-rm -f "$build"/targets/{s390x,aarch64}*/*.data
 worst=0
+
+echo
+echo '### i386 programs on this kernel (`ehunwind-check -- PROGRAM 1500`, and with `--mode defer`)'
+table_head
+for name in recursion signals threads; do
+	program=$work/i386-$name
+	gcc -m32 -O2 -pthread -fno-optimize-sibling-calls -o "$program" "selftests/targets/$name.c" || {
+		worst=1
+		continue
+	}
+	for mode in copy defer; do
+		mkdir -p "$work/i386-$mode"
+		"$check" --json --no-symbols --mode "$mode" -- "$program" 1500 \
+			> "$work/i386-$mode/$name.json" || worst=1
+		table "$work/i386-$mode/$name.json"
+	done
+done
+
+rm -f "$build"/targets/{s390x,aarch64}*/*.data
 EHU_BUILD=$build selftests/arch_emulated.t > "$work/said" 2>&1 || { worst=1; cat "$work/said" >&2; }
 echo
 echo '### Emulated programs, sampled from within (`selftests/arch_emulated.t`)'
 echo
 echo 'libdw is blind to signed return addresses and to most signal frames without CFI'
-echo '(docs/oracles.md): there libgcc, from within the program, is the reference. What it has and'
-echo 'a sample has not is a second stack (-alt, deep).'
+echo '(docs/oracles.md): there libgcc, from within the program, is the reference, and on AArch64 the'
+echo 'frame records: of the complete traces that libdw gives up, those that they confirm to the end.'
+echo 'What libgcc has and a sample has not is a second stack (-alt, deep).'
 table_head
 for data in "$build"/targets/{s390x,s390x-*,aarch64,aarch64-*}/*.data; do
 	[ -e "$data" ] || continue
@@ -80,10 +101,13 @@ for data in "$build"/targets/{s390x,s390x-*,aarch64,aarch64-*}/*.data; do
 done
 
 echo
-echo '### Guests: Debian kernels under qemu, recorded by perf events (`make test-guests`)'
+echo '### Guests: Debian kernels under qemu (`make test-guests`)'
 echo
-echo 'Here libdw is the only reference. Where it stops at a signed return address (most arm64 traces),'
-echo 'the frames behind that are compared with nothing: "different 0" speaks of those before it.'
+echo 'Recorded by our static recorder, by perf (perf-), from within by SIGPROF with libgcc'"'"'s backtrace'
+echo '(within-), and as a core dump. Where libdw stops at a signed return address (most arm64 traces) the'
+echo 'frame records speak of the rest, and for within- libgcc. Traces of one frame: the vDSO of arm64 has no'
+echo 'CFI, and a program that asks for the time is often in it. Not counted for libgcc: samples in the'
+echo 'vDSO of s390x, whose PT_GNU_EH_FRAME is empty, so that libgcc ends there.'
 if ls "$build"/guests/*/data/*.json >/dev/null 2>&1; then
 	table_head
 	for json in "$build"/guests/*/data/*.json; do
@@ -91,6 +115,14 @@ if ls "$build"/guests/*/data/*.json >/dev/null 2>&1; then
 		mkdir -p "$work/guest-$machine"
 		cp "$json" "$work/guest-$machine"
 		table "$work/guest-$machine/$(basename "$json")"
+	done
+	echo
+	echo "gdb-multiarch on the guests' cores, frame by frame:"
+	echo
+	for gdb in "$build"/guests/*/data/core.gdb; do
+		machine=$(basename "$(dirname "$(dirname "$gdb")")")
+		printf -- '* '
+		tools/guest-report.py "$machine" core "${gdb%.gdb}.json" "$gdb" || worst=1
 	done
 else
 	echo
