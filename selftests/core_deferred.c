@@ -109,7 +109,7 @@ static void life(void)
 	leave_mm(0);
 }
 
-TEST_TIMEOUT(nmi_at_every_step_of_a_life, 120)
+TEST_TIMEOUT(nmi_at_every_step_of_a_life, 300)
 {
 	explore(&(struct scenario){ "life", two_works, life, NULL, 2, 2, 2 });
 }
@@ -123,7 +123,7 @@ static void quiet_life(void)
 	leave_mm(0);
 }
 
-TEST_TIMEOUT(nmi_at_every_step_of_a_quiet_life, 120)
+TEST_TIMEOUT(nmi_at_every_step_of_a_quiet_life, 300)
 {
 	explore(&(struct scenario){ "quiet life", two_works, quiet_life, NULL, 2, 2, 3 });
 }
@@ -142,7 +142,7 @@ static void other_life(void)
 	leave_mm(1);
 }
 
-TEST_TIMEOUT(two_tasks, 120)
+TEST_TIMEOUT(two_tasks, 300)
 {
 	explore(&(struct scenario){ "two tasks", two_works, short_life, other_life, 2, 1, 2 });
 }
@@ -171,7 +171,7 @@ static void two_entries(void)
 	leave_mm(0);
 }
 
-TEST_TIMEOUT(cancel_while_pending, 120)
+TEST_TIMEOUT(cancel_while_pending, 300)
 {
 	explore(&(struct scenario){ "cancel", task_on_0, two_entries, cancel_and_init, 3, 1, 3 });
 }
@@ -191,14 +191,14 @@ static void cancel_0(void)
 	cancel_work(0);
 }
 
-TEST_TIMEOUT(init_during_cancel, 120)
+TEST_TIMEOUT(init_during_cancel, 300)
 {
 	explore(&(struct scenario){ "init during cancel", task_on_0, init_meanwhile, cancel_0,
 				    3, 1, 2 });
 }
 
 /* As before, but NMIs are the only ones that ask. */
-TEST_TIMEOUT(cancel_against_nmis, 120)
+TEST_TIMEOUT(cancel_against_nmis, 300)
 {
 	explore(&(struct scenario){ "cancel against NMIs", task_on_0, quiet_life, cancel_and_init,
 				    3, 2, 3 });
@@ -210,7 +210,7 @@ static void two_cancels(void)
 	cancel_work(0);
 }
 
-TEST_TIMEOUT(exit_while_others_cancel, 120)
+TEST_TIMEOUT(exit_while_others_cancel, 300)
 {
 	explore(&(struct scenario){ "cancel at exit", two_works, short_life, two_cancels,
 				    2, 1, 2 });
@@ -234,7 +234,7 @@ static void fork_pending(void)
 	EXPECT_TRUE(ehu_deferred_return_to_user(&m.task[2].info));
 }
 
-TEST_TIMEOUT(fork_starts_empty, 120)
+TEST_TIMEOUT(fork_starts_empty, 300)
 {
 	explore(&(struct scenario){ "fork", two_works, fork_pending, two_cancels, 2, 1, 2 });
 	for (int k = 0; k < m.nr_called; k++)

@@ -830,7 +830,7 @@ TEST_F(reg, generations)
 	EXPECT_NE(last, *g);
 }
 
-TEST_F_TIMEOUT(reg, there_is_room_for_so_many_ranges, 120)
+TEST_F_TIMEOUT(reg, there_is_room_for_so_many_ranges, 300)
 {
 	u64 at = TEXT + 0x3000;
 	u32 nr = 0;

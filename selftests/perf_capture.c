@@ -167,7 +167,7 @@ static enum perf_capture_end run_busy(FIXTURE_DATA(capture) *self)
 	return end;
 }
 
-TEST_F_TIMEOUT(capture, a_busy_command_is_sampled, 60)
+TEST_F_TIMEOUT(capture, a_busy_command_is_sampled, 300)
 {
 	self->opts.ring_size = 32 << 20;	/* nothing is lost, whenever it is read */
 	ASSERT_EQ(PERF_CAPTURE_OK, run_busy(self)) { TH_LOG("%s", self->err.text); }
@@ -226,7 +226,7 @@ TEST_F(capture, commands_that_cannot_be_executed)
 	EXPECT_EQ(EACCES, self->err.status);
 }
 
-TEST_F_TIMEOUT(capture, a_thousand_children, 60)
+TEST_F_TIMEOUT(capture, a_thousand_children, 300)
 {
 	ASSERT_EQ(PERF_CAPTURE_OK,
 		  run(self, "i=0; while [ $i -lt 1000 ]; do (:) & i=$((i+1)); done; wait"));
@@ -255,7 +255,7 @@ TEST_F(capture, an_interrupt_ends_it_and_the_command)
 	EXPECT_EQ(ECHILD, errno);
 }
 
-TEST_F_TIMEOUT(capture, a_command_that_ignores_sigterm_is_left_alone, 60)
+TEST_F_TIMEOUT(capture, a_command_that_ignores_sigterm_is_left_alone, 300)
 {
 	interrupt_at(self, SIGTERM, 2);
 	self->seen.after_exec = true;	/* the shell's, and behind its trap that of sleep */
@@ -280,7 +280,7 @@ TEST_F(capture, an_ignored_interrupt_stays_ignored)
 	EXPECT_TRUE(self->result.exited);
 }
 
-TEST_F_TIMEOUT(capture, time_is_up, 60)
+TEST_F_TIMEOUT(capture, time_is_up, 300)
 {
 	for (u32 ms = 200; ms <= 20000 && self->result.samples <= 10; ms *= 10) {
 		perf_decode_free(self->seen.d);
@@ -457,7 +457,7 @@ static pid_t busy(void)
 	return pid;
 }
 
-TEST_F_TIMEOUT(capture, a_running_process_is_attached_to, 60)
+TEST_F_TIMEOUT(capture, a_running_process_is_attached_to, 300)
 {
 	pid_t pid = busy();
 	int status;

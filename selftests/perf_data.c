@@ -449,7 +449,7 @@ static u32 records_within(const struct pb *b, size_t len)
 	return nr;
 }
 
-TEST_F_TIMEOUT(perf, every_prefix_yields_its_whole_records, 60)
+TEST_F_TIMEOUT(perf, every_prefix_yields_its_whole_records, 300)
 {
 	struct pb *b = &self->b;
 
@@ -510,7 +510,7 @@ static u64 consume(struct perf_data *pd, u64 *sum)
 	return nr;
 }
 
-TEST_F_TIMEOUT(perf, any_byte_may_be_wrong, 60)
+TEST_F_TIMEOUT(perf, any_byte_may_be_wrong, 300)
 {
 	static const u8 flips[] = { 0x01, 0x80, 0xff };
 	struct pb *b = &self->b;

@@ -174,7 +174,7 @@ static void compare_counts(FIXTURE_DATA(real) *self, const FIXTURE_VARIANT(real)
 		EXPECT_EQ(theirs[i], st->by_type[names[i].type]) { TH_LOG("%s", names[i].name); }
 }
 
-TEST_F_TIMEOUT(real, perf_reads_the_same, 60)
+TEST_F_TIMEOUT(real, perf_reads_the_same, 300)
 {
 	const struct perf_data_stats *st = perf_data_stats(self->pd);
 

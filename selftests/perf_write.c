@@ -144,7 +144,7 @@ TEST_F(write, what_was_written_is_read_back)
 }
 
 /* Whoever reads while it is written, or after the writer was killed, finds whole records. */
-TEST_F_TIMEOUT(write, an_unfinished_file_can_be_read, 60)
+TEST_F_TIMEOUT(write, an_unfinished_file_can_be_read, 300)
 {
 	bool interrupted;
 	u32 nr = 0, i;

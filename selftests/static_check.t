@@ -168,7 +168,7 @@ for i in range(100000):
 print('.cfi_endproc')
 END
 gcc -nostdlib -static -o many many.s || exit 1
-tap_ok "a giant FDE" status 0 timeout 60 "$check" --json many
+tap_ok "a giant FDE" status 0 timeout 300 "$check" --json many
 tap_ok "every row is counted" json "r[-1]['rows']['total'] == 100000 and r[-1]['rows']['different'] == 0 and r[-1]['rows']['oracle_failed'] > 0 and r[-1]['rows']['equal'] > 10000"
 tap_ok "rows past a walk's limits are told" json "r[-1]['over_limit_in_walk'] > 0"
 tap_end

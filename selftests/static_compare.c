@@ -89,7 +89,7 @@ static bool spoil(struct ehf_row *row, int how)
 	return false;
 }
 
-TEST_F_TIMEOUT(self, wrong_rows_are_told, 120)
+TEST_F_TIMEOUT(self, wrong_rows_are_told, 300)
 {
 	u64 rows = 0, equal = 0;
 

@@ -249,7 +249,7 @@ FIXTURE_TEARDOWN(target)
 	build_remove();
 }
 
-TEST_F_TIMEOUT(target, as_addr2line, 60)
+TEST_F_TIMEOUT(target, as_addr2line, 300)
 {
 	const struct symbols_stats *stats = symbols_stats(self->s);
 	int nr, inlines;
@@ -324,7 +324,7 @@ TEST_F(broken, other_build_is_refused)
 }
 
 /* The build-id stays right: whatever else is damaged, no crash, no hang, and no wrong build. */
-TEST_F_TIMEOUT(broken, damaged_debug_files, 120)
+TEST_F_TIMEOUT(broken, damaged_debug_files, 300)
 {
 	u64 addr = address_of("full", "target_two");
 	struct stat st;
@@ -383,7 +383,7 @@ static void put_at_end(const u8 *bytes, size_t size, u8 *copy, size_t room, cons
 	}
 }
 
-TEST_F_TIMEOUT(broken, sections_cut_at_a_page_end, 120)
+TEST_F_TIMEOUT(broken, sections_cut_at_a_page_end, 300)
 {
 	static const char *const sections[] = {
 		".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str",
@@ -646,7 +646,7 @@ TEST_F(broken, deleted_but_mapped)
 
 /* ---- dwz ---- */
 
-TEST_TIMEOUT(dwz, 60)
+TEST_TIMEOUT(dwz, 300)
 {
 	struct symbols_options opts = { 0 };
 	struct symbols_key key = { 0 };
