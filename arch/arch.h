@@ -69,8 +69,6 @@ struct ehu_signal_layout {
  *	@fp_row.cfa.kind is EHF_CFA_NONE where frame pointers do not make a chain
  * @ra_is_pc: the RA column is the pc itself, which a frame without a rule for it cannot have
  *	left unchanged (x86)
- * @sp_slot: where callees usually save the caller's SP, in bytes from the CFA; 0 where they do
- *	not
  * @sp_align: CFA and SP are multiples of this
  * @va_bits: address bits that a signed return address keeps, where nobody knows better;
  *	0 where addresses are not signed
@@ -87,7 +85,6 @@ struct ehu_arch {
 	u32 nr_reg_names;
 	struct ehf_row fp_row;
 	bool ra_is_pc;
-	s8 sp_slot;
 	u8 sp_align;
 	u8 va_bits;
 	const struct ehu_sample_reg *sample;

@@ -60,8 +60,8 @@ const struct ehu_arch ehu_arch_s390x = {
 	.abi = {
 		.word_size = 8, .addr_size = 8, .big_endian = true,
 		.reg_sp = R15, .reg_fp = R11, .reg_ra = R14, .sp_off = -160,
+		.sp_slot = -40,
 	},
-	.sp_slot	= -40,
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),

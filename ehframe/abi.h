@@ -22,6 +22,8 @@ struct ehf_cfa;
  * @reg_fp: DWARF number of the frame pointer
  * @reg_ra: DWARF number of the return address column that compilers use
  * @sp_off: the caller's SP is CFA + this where no rule says otherwise (s390x: -160)
+ * @sp_slot: where callees usually save the caller's SP, in bytes from the CFA; 0 where they do
+ *	not
  * @match_cfa: optional; recognises the machine's own CFA expressions. Gets @nr decoded
  *	operations, returns true and fills @cfa when they are a pattern it knows.
  */
@@ -34,6 +36,7 @@ struct ehf_abi {
 	u16 reg_fp;
 	u16 reg_ra;
 	s16 sp_off;
+	s16 sp_slot;
 	bool (*match_cfa)(const struct ehf_op *op, u32 nr, struct ehf_cfa *cfa);
 };
 

@@ -24,6 +24,7 @@
 
 struct ehf_memo;
 struct ehf_memo_slot;
+struct ehf_plain_cie;
 
 /**
  * struct ehf_ctx - what every function that reads a section needs
@@ -35,6 +36,8 @@ struct ehf_memo_slot;
  *	asked for each record again
  * @memo: optional: CIEs that were read before
  * @slot: optional, where there is no @memo: the CIE that was read last
+ * @plain: for ehf_plain_find(): what it knows of CIEs, @nr_plain of them, a power of two
+ * @nr_plain: 0 where it may keep nothing
  * @generation: names the state of the sections in @memo and @slot: whatever changes them draws a new
  *	number. 0 where @memo is not to be used
  */
@@ -46,6 +49,8 @@ struct ehf_ctx {
 	struct ehf_hand hand;
 	struct ehf_memo *memo;
 	struct ehf_memo_slot *slot;
+	struct ehf_plain_cie *plain;
+	u32 nr_plain;
 	u64 generation;
 };
 

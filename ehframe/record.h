@@ -88,8 +88,35 @@ struct ehf_fde {
 	struct ehf_cie cie;
 };
 
+/**
+ * struct ehf_plain_cie - what the short way to plain rows needs to know of a CIE
+ * @generation: of the sections when it was read; 0 where nothing is known
+ * @addr: address of its first byte
+ * @initial: the rules after its instructions
+ * @tracked: bit n is set where register n is FP, RA or SP
+ * @size: bytes of its instructions
+ * @ra_reg: return address column
+ * @code_align: code alignment factor
+ * @factor: data alignment factor in stack slots
+ * @sized: its FDEs have augmentation data with a length
+ * @usable: its FDEs may have plain rows
+ */
+struct ehf_plain_cie {
+	u64 generation;
+	u64 addr;
+	struct ehf_plain initial;
+	u64 tracked;
+	u32 size;
+	u8 ra_reg;
+	u8 code_align;
+	s8 factor;
+	bool sized : 1;
+	bool usable : 1;
+};
+
 /* CIEs that a memo keeps. Most files have one to three; a slot is shared by address. */
 #define EHF_MEMO_SLOTS	8
+#define EHF_MEMO_PLAIN	8
 
 /**
  * struct ehf_memo_slot - a CIE that was read, and what its instructions came to
@@ -110,6 +137,7 @@ struct ehf_memo_slot {
 /* In storage of the caller, all zero at first. One walk at a time may use it. */
 struct ehf_memo {
 	struct ehf_memo_slot slot[EHF_MEMO_SLOTS];
+	struct ehf_plain_cie plain[EHF_MEMO_PLAIN];
 };
 
 /* The slot for the CIE at @addr, or NULL where nothing may be kept. */

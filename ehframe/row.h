@@ -112,4 +112,12 @@ struct ehf_row {
 	struct ehf_rule rule[EHF_NR_TRACKED];
 };
 
+/**
+ * struct ehf_plain - a plain row
+ * @word: see ehframe/plain.h for its fields
+ */
+struct ehf_plain {
+	u64 word;
+};
+
 #endif /* EHFRAME_ROW_H */

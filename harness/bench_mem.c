@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const u8 *at(const struct bench_mem *m, u64 addr, u64 *avail)
+/* Addresses above the copy of a stack are asked for at the end of most walks: between two spans. */
+static const u8 *at(struct bench_mem *m, u64 addr, u64 *avail)
 {
 	u32 lo = 0, hi = m->nr;
 
@@ -16,6 +17,8 @@ static const u8 *at(const struct bench_mem *m, u64 addr, u64 *avail)
 		*avail = m->size - (addr - m->sp);
 		return m->stack + (addr - m->sp);
 	}
+	if (addr - m->gap < m->gap_size)
+		return NULL;
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 
@@ -24,8 +27,11 @@ static const u8 *at(const struct bench_mem *m, u64 addr, u64 *avail)
 		else
 			hi = mid;
 	}
-	if (lo == m->nr || addr < m->span[lo].start)
+	if (lo == m->nr || addr < m->span[lo].start) {
+		m->gap = lo ? m->span[lo - 1].end : 0;
+		m->gap_size = (lo == m->nr ? ~0ULL : m->span[lo].start) - m->gap;
 		return NULL;
+	}
 	*avail = m->span[lo].end - addr;
 	return m->span[lo].p + (addr - m->span[lo].start);
 }
@@ -33,7 +39,7 @@ static const u8 *at(const struct bench_mem *m, u64 addr, u64 *avail)
 static bool mem_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 len)
 {
 	u64 avail;
-	const u8 *p = at((const struct bench_mem *)(const void *)mem, addr, &avail);
+	const u8 *p = at((struct bench_mem *)(uintptr_t)mem, addr, &avail);
 
 	if (!p || avail < len)
 		return false;
@@ -43,7 +49,7 @@ static bool mem_read(const struct ehf_mem *mem, u64 addr, void *dst, u32 len)
 
 static const u8 *mem_direct(const struct ehf_mem *mem, u64 addr, u64 len, u64 *avail)
 {
-	const u8 *p = at((const struct bench_mem *)(const void *)mem, addr, avail);
+	const u8 *p = at((struct bench_mem *)(uintptr_t)mem, addr, avail);
 
 	if (p && *avail > len)
 		*avail = len;

@@ -22,6 +22,8 @@ struct bench_span {
  * @size: how many
  * @span: segments of mapped files as the files have them, ascending, @nr of them: libunwind follows
  *	pointers in writable ones, as perf lets it
+ * @gap: the gap between spans that was asked for last: from here on, @gap_size bytes
+ * @gap_size: 0 at first
  * @text: for struct ehu_unwind
  * @image: the files, @nr_images of them
  * @section: CFI of each by target addresses
@@ -33,6 +35,8 @@ struct bench_mem {
 	const u8 *stack;
 	struct bench_span *span;
 	u32 nr;
+	u64 gap;
+	u64 gap_size;
 	struct ehu_map text;
 	struct image **image;
 	u32 nr_images;

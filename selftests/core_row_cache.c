@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(row_cache)
 /* Is the fixture's row kept at an address of its own? */
 static bool kept(FIXTURE_DATA(row_cache) *self)
 {
-	ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, 0x401000, &self->row);
+	ehu_row_cache_put_row(&self->cache, &ehu_arch_x86_64.abi, 1, 0x401000, &self->row);
 	return ehu_row_cache_find(&self->cache, 1, 0x401000) != NULL;
 }
 
@@ -44,6 +44,7 @@ TEST(row_cache_wants_a_power_of_two)
 	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 1));
 	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 2));
 	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 6));
+	EXPECT_EQ(-EINVAL, ehu_row_cache_init(&c, slot, 1U << 17));
 	EXPECT_EQ(0, ehu_row_cache_init(&c, slot, 4));
 	EXPECT_EQ(0, ehu_row_cache_init(&c, slot, 8));
 }
@@ -59,24 +60,80 @@ TEST_F(row_cache, address_and_generation_are_both_the_key)
 	EXPECT_TRUE(kept(self));
 	EXPECT_NULL(ehu_row_cache_find(&self->cache, 2, 0x401000));
 	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, 0x401001));
-	/* The same low bits, and so the same set. */
+	/* The same low bits, and so the same slot. */
 	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, 0x401000 ^ 1ULL << 47));
-	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1 | 1ULL << 39, 0x401000));
+	for (u32 bit = 1; bit < EHU_SLOT_GEN_BITS; bit++)
+		EXPECT_NULL(ehu_row_cache_find(&self->cache, 1 | 1ULL << bit, 0x401000));
 }
 
-TEST_F(row_cache, the_oldest_of_a_set_goes)
+/* Which of @nr addresses are found, and with the offset that was put there? */
+static u32 found(FIXTURE_DATA(row_cache) *self, u64 generation, u32 nr)
 {
-	u64 addr[EHU_ROW_CACHE_WAYS + 1];
+	u32 is = 0;
 
-	for (u32 k = 0; k <= EHU_ROW_CACHE_WAYS; k++) {
-		/* The low bits, which make the set, are the same. */
-		addr[k] = 0x1000 | (u64)k << 40;
-		ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, addr[k], &self->row);
-		EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, addr[k]));
+	for (u32 k = 0; k < nr; k++) {
+		u64 addr = 0x1000 + 0x35 * (u64)k;
+		const struct ehu_slot *s = ehu_row_cache_find(&self->cache, generation, addr);
+
+		if (s && ehf_plain_cfa_off(s->row, 8) == 16 + 8 * (u64)k)
+			is++;
+		else
+			EXPECT_NULL(s);
 	}
-	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, addr[0]));
-	for (u32 k = 1; k <= EHU_ROW_CACHE_WAYS; k++)
-		EXPECT_NE(NULL, ehu_row_cache_find(&self->cache, 1, addr[k]));
+	return is;
+}
+
+static void fill(FIXTURE_DATA(row_cache) *self, u64 generation, u32 nr)
+{
+	for (u32 k = 0; k < nr; k++) {
+		self->row.cfa.off = 16 + 8 * (s64)k;
+		ehu_row_cache_put_row(&self->cache, &ehu_arch_x86_64.abi, generation,
+				      0x1000 + 0x35 * (u64)k, &self->row);
+		self->cache.misses++;
+	}
+}
+
+TEST_F(row_cache, most_slots_are_used_before_one_goes)
+{
+	fill(self, 1, NR_SLOTS / 2);
+	EXPECT_EQ(NR_SLOTS / 2, found(self, 1, NR_SLOTS / 2));
+	fill(self, 1, 2 * NR_SLOTS);
+	EXPECT_LE(NR_SLOTS * 3 / 4, found(self, 1, 2 * NR_SLOTS));
+	/* Twice the same row takes one slot. */
+	fill(self, 1, 2 * NR_SLOTS);
+	EXPECT_GE(NR_SLOTS, found(self, 1, 2 * NR_SLOTS));
+}
+
+TEST_F(row_cache, a_generation_that_is_over_makes_room)
+{
+	fill(self, 7, 2 * NR_SLOTS);
+	fill(self, 8, NR_SLOTS / 2);
+	EXPECT_LE(1, found(self, 8, NR_SLOTS / 2));
+	for (u32 k = 0; k < 4; k++)
+		fill(self, 9 + k, 2 * NR_SLOTS);
+	EXPECT_GE(NR_SLOTS / 4, found(self, 7, 2 * NR_SLOTS));
+	EXPECT_LE(NR_SLOTS / 2, found(self, 12, 2 * NR_SLOTS));
+}
+
+TEST_F(row_cache, promotion_loses_nothing)
+{
+	u32 before;
+
+	fill(self, 1, 2 * NR_SLOTS);
+	before = found(self, 1, 2 * NR_SLOTS);
+	for (u32 k = 0; k < 64 * NR_SLOTS; k++) {
+		u64 addr = 0x1000 + 0x35 * (u64)(k * 7 % (2 * NR_SLOTS));
+		const struct ehu_slot *s = ehu_row_cache_find(&self->cache, 1, addr);
+		bool known = s;
+
+		/* As a walk does: only where it is not in its first slot. */
+		if (!s || s != &self->slot[ehu_row_cache_first(self->cache.mask, addr)])
+			s = ehu_row_cache_promote(&self->cache, 1, addr);
+		ASSERT_EQ(known, s != NULL);
+		if (s)
+			ASSERT_TRUE(ehu_slot_is(s, 1, addr));
+	}
+	EXPECT_EQ(before, found(self, 1, 2 * NR_SLOTS));
 }
 
 TEST_F(row_cache, keys_beyond_their_bits_are_not_kept)
@@ -87,7 +144,7 @@ TEST_F(row_cache, keys_beyond_their_bits_are_not_kept)
 	EXPECT_FALSE(ehu_row_cache_can(gen, 0x1000));
 	EXPECT_FALSE(ehu_row_cache_can(1, addr));
 	EXPECT_FALSE(ehu_row_cache_can(0, 0x1000));
-	ehu_row_cache_put(&self->cache, &ehu_arch_x86_64, 1, addr | 0x1000, &self->row);
+	ehu_row_cache_put_row(&self->cache, &ehu_arch_x86_64.abi, 1, addr | 0x1000, &self->row);
 	EXPECT_NULL(ehu_row_cache_find(&self->cache, 1, 0x1000));
 }
 
@@ -116,6 +173,14 @@ TEST_F(row_cache, rows_that_do_not_fit_are_not_kept)
 	self->row.flags = 0;
 	self->row.rule[EHF_RA].off = -8 * 257;
 	EXPECT_FALSE(kept(self));
+	/* What stands for "undefined" and for "no rule". */
+	self->row.rule[EHF_RA].off = -8 * 256;
+	EXPECT_FALSE(kept(self));
+	self->row.rule[EHF_RA].off = 0;
+	EXPECT_FALSE(kept(self));
+	self->row.rule[EHF_RA].off = -8 * 255;
+	EXPECT_TRUE(kept(self));
+	ehu_row_cache_init(&self->cache, self->slot, NR_SLOTS);
 	self->row.rule[EHF_RA].off = -8;
 	self->row.rule[EHF_SP].kind = EHF_RULE_AT_CFA;
 	EXPECT_FALSE(kept(self));
@@ -138,8 +203,8 @@ TEST_F(row_cache, only_lasting_stops_are_kept)
 	ehu_row_cache_put_stop(&self->cache, 1, 0x1000, EHF_STOP_NO_FDE);
 	slot = ehu_row_cache_find(&self->cache, 1, 0x1000);
 	ASSERT_NE(NULL, slot);
-	EXPECT_TRUE(slot->word & EHU_SLOT_STOP);
-	EXPECT_EQ(EHF_STOP_NO_FDE, slot->word >> 48);
+	EXPECT_TRUE(slot->row.word & EHF_PLAIN_STOP);
+	EXPECT_EQ(EHF_STOP_NO_FDE, ehf_plain_stop(slot->row));
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The row cache: packing rows into slots.
+ * The row cache: where a row is kept, and which one goes.
  */
 #include "unwind/row_cache.h"
 
@@ -8,7 +8,7 @@
  * ehu_row_cache_init() - make an empty cache
  * @cache: the cache
  * @storage: room for @nr_slots slots; belongs to the cache from now on
- * @nr_slots: a power of two, EHU_ROW_CACHE_WAYS at least
+ * @nr_slots: a power of two, EHU_ROW_CACHE_WAYS at least, 2^16 at most
  *
  * Return: 0, or -EINVAL for a number that is none.
  */
@@ -16,38 +16,132 @@ int ehu_row_cache_init(struct ehu_row_cache *cache, struct ehu_slot *storage, u6
 {
 	u64 k;
 
-	if (nr_slots < EHU_ROW_CACHE_WAYS || nr_slots & (nr_slots - 1))
+	if (nr_slots < EHU_ROW_CACHE_WAYS || nr_slots & (nr_slots - 1) || nr_slots > 1U << 16)
 		return -EINVAL;
 	for (k = 0; k < nr_slots; k++)
-		storage[k] = (struct ehu_slot){ 0, 0 };
+		storage[k] = (struct ehu_slot){ 0, { 0 } };
 	cache->slot = storage;
-	cache->set_mask = nr_slots / EHU_ROW_CACHE_WAYS - 1;
+	cache->mask = (u32)nr_slots - 1;
 	cache->hits = 0;
 	cache->misses = 0;
 	return 0;
 }
 
-/* @off in words, where it is a multiple and fits in @bits, signed. */
-static bool in_words(s64 off, u32 word, u32 bits, u64 *field)
+/* The other set. Its bits are those that the first one's number takes no notice of. */
+static inline u32 second_set(u32 mask, u64 addr)
 {
-	s64 words = off / (s64)word;
-	s64 top = (s64)1 << (bits - 1);
-
-	*field = (u64)words & ((1ULL << bits) - 1);
-	return words * (s64)word == off && words < top && words >= -top;
+	return (u32)(addr >> 4 ^ addr >> 17) & mask;
 }
 
-static void put(struct ehu_row_cache *cache, u64 generation, u64 addr, u64 key, u64 word)
+/*
+ * The k-th slot of those that an address may be in: from its first one around that set, then
+ * likewise around the other. With two sets to choose from nearly all slots of a cache come to be
+ * used before one has to go.
+ */
+static struct ehu_slot *candidate(const struct ehu_row_cache *cache, u64 addr, u32 k)
 {
-	struct ehu_slot *s = ehu_row_cache_set(cache, addr);
+	u32 first = k < EHU_ROW_CACHE_WAYS ? ehu_row_cache_first(cache->mask, addr) :
+					     second_set(cache->mask, addr);
 
+	return &cache->slot[first ^ (k % EHU_ROW_CACHE_WAYS)];
+}
+
+/**
+ * ehu_row_cache_search() - look at the other slots that an address may be in
+ * @cache: the cache
+ * @generation: of the sections
+ * @addr: the lookup address
+ *
+ * Return: its slot, or NULL.
+ */
+const struct ehu_slot *ehu_row_cache_search(const struct ehu_row_cache *cache, u64 generation,
+					    u64 addr)
+{
+	const u64 key = addr | generation << EHU_SLOT_ADDR_BITS;
+	const struct ehu_slot *s = cache->slot;
+	u32 k, at = ehu_row_cache_first(cache->mask, addr);
+
+	for (k = 1; k < EHU_ROW_CACHE_WAYS; k++)
+		if (s[at ^ k].key == key && ehu_slot_is(&s[at ^ k], generation, addr))
+			return &s[at ^ k];
+	at = second_set(cache->mask, addr);
+	for (k = 0; k < EHU_ROW_CACHE_WAYS; k++)
+		if (s[at ^ k].key == key && ehu_slot_is(&s[at ^ k], generation, addr))
+			return &s[at ^ k];
+	return NULL;
+}
+
+/**
+ * ehu_row_cache_promote() - look at the other slots, and be faster the next time
+ * @cache: the cache
+ * @generation: of the sections
+ * @addr: the lookup address, which is not in its first slot
+ *
+ * What is found in the set of that slot changes places with what is there.
+ *
+ * Return: its slot, or NULL.
+ */
+const struct ehu_slot *ehu_row_cache_promote(struct ehu_row_cache *cache, u64 generation, u64 addr)
+{
+	const u32 first = ehu_row_cache_first(cache->mask, addr);
+	const struct ehu_slot *found = ehu_row_cache_search(cache, generation, addr);
+	const struct ehu_slot is = cache->slot[first];
+
+	if (!found || (u64)(found - cache->slot) / EHU_ROW_CACHE_WAYS != first / EHU_ROW_CACHE_WAYS)
+		return found;
+	cache->slot[first] = *found;
+	cache->slot[found - cache->slot] = is;
+	return &cache->slot[first];
+}
+
+static bool is_empty(const struct ehu_slot *s)
+{
+	return !(s->key >> EHU_SLOT_ADDR_BITS) && !(s->row.word & EHU_SLOT_FREE);
+}
+
+/**
+ * ehu_row_cache_put() - remember a plain row
+ * @cache: the cache
+ * @generation: of the sections
+ * @addr: the lookup address
+ * @row: the row that holds there
+ *
+ * Goes where a slot is empty, or in place of one of eight: which one changes with each miss.
+ */
+void ehu_row_cache_put(struct ehu_row_cache *cache, u64 generation, u64 addr,
+		       struct ehf_plain row)
+{
+	struct ehu_slot *to;
 	u32 k;
 
-	/* The newest goes first, the oldest is lost. */
-	for (k = EHU_ROW_CACHE_WAYS - 1; k > 0; k--)
-		s[k] = s[k - 1];
-	s[0].key = addr | key << EHU_SLOT_ADDR_BITS;
-	s[0].word = generation | word;
+	if (!ehu_row_cache_can(generation, addr))
+		return;
+	for (k = 0; k < 2 * EHU_ROW_CACHE_WAYS; k++) {
+		to = candidate(cache, addr, k);
+		if (is_empty(to) || ehu_slot_is(to, generation, addr))
+			break;
+	}
+	if (k == 2 * EHU_ROW_CACHE_WAYS)
+		to = candidate(cache, addr, cache->misses % (2 * EHU_ROW_CACHE_WAYS));
+	to->key = addr | generation << EHU_SLOT_ADDR_BITS;
+	to->row.word = row.word | generation >> (64 - EHU_SLOT_ADDR_BITS);
+}
+
+/**
+ * ehu_row_cache_put_row() - remember a row, if it is plain
+ * @cache: the cache
+ * @abi: the machine
+ * @generation: of the sections
+ * @addr: the lookup address
+ * @row: the row that holds there, without a stop
+ */
+void ehu_row_cache_put_row(struct ehu_row_cache *cache, const struct ehf_abi *abi, u64 generation,
+			   u64 addr, const struct ehf_row *row)
+{
+	struct ehf_plain plain;
+
+	if (ehf_plain_pack(abi, row, &plain))
+		ehu_row_cache_put(cache, generation, addr, plain);
 }
 
 /**
@@ -63,116 +157,6 @@ void ehu_row_cache_put_stop(struct ehu_row_cache *cache, u64 generation, u64 add
 {
 	enum ehf_stop_class cls = ehf_stop_class(stop);
 
-	if (!ehu_row_cache_can(generation, addr) || cls == EHF_CLASS_FAULT || cls == EHF_CLASS_CORRUPT)
-		return;
-	put(cache, generation, addr, 0, EHU_SLOT_STOP | (u64)stop << 48);
-}
-
-/**
- * ehu_row_cache_put() - remember a row
- * @cache: the cache
- * @arch: the machine
- * @generation: of the sections
- * @addr: the lookup address
- * @row: the row that holds there, without a stop
- *
- * A row that needs more than a slot can say is not kept: one of a signal frame, with a PLT
- * expression (it depends on the exact ip), on another register than SP and FP, with offsets of
- * more than 9 bits of words (16 for the CFA's).
- */
-void ehu_row_cache_put(struct ehu_row_cache *cache, const struct ehu_arch *arch, u64 generation,
-		       u64 addr, const struct ehf_row *row)
-{
-	const struct ehf_rule *fp = &row->rule[EHF_FP];
-	const struct ehf_rule *ra = &row->rule[EHF_RA];
-	const struct ehf_rule *sp = &row->rule[EHF_SP];
-	const struct ehf_abi *abi = &arch->abi;
-	u64 cfa_off, fp_off = 0, ra_off, word = 0;
-
-	if (!ehu_row_cache_can(generation, addr) || row->flags & EHF_ROW_SIGNAL)
-		return;
-	if (row->flags & EHF_ROW_OUTERMOST) {
-		put(cache, generation, addr, 0, EHU_SLOT_STOP | (u64)EHF_STOP_RA_UNDEFINED << 48);
-		return;
-	}
-	if (row->cfa.kind == EHF_CFA_AT_REG && !row->cfa.add)
-		word |= EHU_SLOT_CFA_LOAD;
-	else if (row->cfa.kind != EHF_CFA_REG && row->cfa.kind != EHF_CFA_VAL_EXPR)
-		return;
-	if (row->cfa.reg == abi->reg_fp)
-		word |= EHU_SLOT_CFA_FP;
-	else if (row->cfa.reg != abi->reg_sp)
-		return;
-	if (ra->kind != EHF_RULE_AT_CFA || !in_words(ra->off, abi->word_size, 9, &ra_off) ||
-	    !in_words(row->cfa.off, abi->word_size, 16, &cfa_off))
-		return;
-	if (sp->kind == EHF_RULE_AT_CFA && arch->sp_slot && sp->off == arch->sp_slot)
-		word |= EHU_SLOT_SP_SAVED;
-	else if (sp->kind != EHF_RULE_UNSPEC)
-		return;
-	switch (fp->kind) {
-	case EHF_RULE_UNSPEC:
-	case EHF_RULE_SAME:
-		word |= EHU_SLOT_FP_KEPT;
-		break;
-	case EHF_RULE_AT_CFA:
-		if (!in_words(fp->off, abi->word_size, 9, &fp_off))
-			return;
-		word |= EHU_SLOT_FP_SAVED;
-		break;
-	case EHF_RULE_UNDEF:
-	case EHF_RULE_STOP:
-		word |= EHU_SLOT_FP_LOST;
-		break;
-	case EHF_RULE_AT_REG:
-		if (fp->reg != abi->reg_fp || fp->off)
-			return;
-		word |= EHU_SLOT_FP_AT_FP;
-		break;
-	default:
-		return;
-	}
-	word |= fp_off << EHU_SLOT_FP_OFF | ra_off << EHU_SLOT_RA_OFF;
-	put(cache, generation, addr, cfa_off, word);
-}
-
-/**
- * ehu_row_cache_row() - unpack a slot
- * @slot: a slot that holds a row: without EHU_SLOT_STOP
- * @arch: the machine
- * @row: filled in: the rules as ehu_row_cache_put() got them, as far as a step can tell; an FP
- *	that cannot be followed becomes one that is undefined. No addresses
- */
-void ehu_row_cache_row(const struct ehu_slot *slot, const struct ehu_arch *arch,
-		       struct ehf_row *row)
-{
-	const u32 size = arch->abi.word_size;
-	const u64 word = slot->word;
-	struct ehf_rule *fp = &row->rule[EHF_FP];
-
-	*row = (struct ehf_row){ .ra_reg = arch->abi.reg_ra };
-	row->cfa.kind = word & EHU_SLOT_CFA_LOAD ? EHF_CFA_AT_REG : EHF_CFA_REG;
-	row->cfa.reg = word & EHU_SLOT_CFA_FP ? arch->abi.reg_fp : arch->abi.reg_sp;
-	row->cfa.off = (s64)ehu_slot_off(slot->key, EHU_SLOT_ADDR_BITS, 16, size);
-	row->rule[EHF_RA].kind = EHF_RULE_AT_CFA;
-	row->rule[EHF_RA].off = (s64)ehu_slot_off(word, EHU_SLOT_RA_OFF, 9, size);
-	if (word & EHU_SLOT_SP_SAVED) {
-		row->rule[EHF_SP].kind = EHF_RULE_AT_CFA;
-		row->rule[EHF_SP].off = arch->sp_slot;
-	}
-	switch (word & EHU_SLOT_FP_MASK) {
-	case EHU_SLOT_FP_SAVED:
-		fp->kind = EHF_RULE_AT_CFA;
-		fp->off = (s64)ehu_slot_off(word, EHU_SLOT_FP_OFF, 9, size);
-		break;
-	case EHU_SLOT_FP_AT_FP:
-		fp->kind = EHF_RULE_AT_REG;
-		fp->reg = arch->abi.reg_fp;
-		break;
-	case EHU_SLOT_FP_LOST:
-		fp->kind = EHF_RULE_UNDEF;
-		break;
-	default:
-		break;
-	}
+	if (cls != EHF_CLASS_FAULT && cls != EHF_CLASS_CORRUPT)
+		ehu_row_cache_put(cache, generation, addr, ehf_plain_none(stop));
 }

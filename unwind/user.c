@@ -388,7 +388,7 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 		if (stop)
 			ehu_row_cache_put_stop(u->cache, generation, addr, stop);
 		else
-			ehu_row_cache_put(u->cache, u->arch, generation, addr, row);
+			ehu_row_cache_put_row(u->cache, ctx->abi, generation, addr, row);
 	}
 	return stop;
 }
@@ -445,7 +445,7 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 {
 	struct ehf_ctx ctx = {
 		.mem = u->mem, .abi = &u->arch->abi, .limits = u->limits, .cost = cost,
-		.slot = state->slot,
+		.slot = state->near ? &state->near->slot : NULL,
 	};
 	struct ehu_user_state to = *state;
 	struct step s = { .u = u, .ctx = &ctx, .from = state };
@@ -454,10 +454,10 @@ static enum ehf_stop next_slow(const struct ehu_unwind *u, struct ehu_user_state
 
 	if (!slot)
 		stop = find_row(u, &ctx, addr, &row);
-	else if (slot->word & EHU_SLOT_STOP)
-		stop = (enum ehf_stop)(slot->word >> 48);
+	else if (slot->row.word & EHF_PLAIN_STOP)
+		stop = ehf_plain_stop(slot->row);
 	else
-		ehu_row_cache_row(slot, u->arch, &row);
+		ehf_plain_unpack(&u->arch->abi, slot->row, &row);
 	if (!stop)
 		stop = step_by_row(&s, &row, &to);
 	/* Across a signal frame SP may go anywhere, but not stay with the pc. */
@@ -524,9 +524,10 @@ enum ehf_stop ehu_user_step(const struct ehu_unwind *u, struct ehu_user_state *s
 enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost)
 {
+	enum ehf_stop stop = EHF_STOP_NONE;
 	struct ehu_entry entry;
 
-	if (ehu_user_run(u, state, &entry, 1, cost))
+	if (ehu_user_run(u, state, &entry, 1, cost, &stop))
 		return EHF_STOP_NONE;
-	return ehu_user_step(u, state, cost);
+	return stop ? stop : ehu_user_step(u, state, cost);
 }

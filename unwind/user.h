@@ -46,6 +46,27 @@ struct ehu_unwind {
 	struct ehf_memo *memo;
 };
 
+/* CIEs that a walk knows where there is no memo: of so many modules at once. */
+#define EHU_NEAR_PLAIN	4
+
+/**
+ * struct ehu_near - what a walk keeps at hand of the section that it is in
+ * @section: that section; NULL at first
+ * @generation: of the sections then
+ * @ctx: for reading it, with its bytes
+ * @table: the bytes of its search table
+ * @slot: the CIE that was read last, where there is no memo
+ * @plain: what is known of CIEs, where there is no memo
+ */
+struct ehu_near {
+	const struct ehf_section *section;
+	u64 generation;
+	struct ehf_ctx ctx;
+	struct ehf_hand table;
+	struct ehf_memo_slot slot;
+	struct ehf_plain_cie plain[EHU_NEAR_PLAIN];
+};
+
 /**
  * struct ehu_user_state - a frame
  * @ip: where it is: the interrupted pc, or the address that a call returns to
@@ -59,8 +80,7 @@ struct ehu_unwind {
  * @layout: with @saved, where a signal frame saved the register file of this one; else NULL
  * @saved: address that @layout counts from
  * @stack: what is at hand of the stack
- * @slot: optional: keeps the CIE of one frame for the next, where there is no memo; all zero at
- *	first
+ * @near: optional: what is kept at hand from frame to frame
  */
 struct ehu_user_state {
 	u64 ip;
@@ -73,7 +93,7 @@ struct ehu_user_state {
 	const struct ehu_signal_layout *layout;
 	u64 saved;
 	struct ehf_hand stack;
-	struct ehf_memo_slot *slot;
+	struct ehu_near *near;
 };
 
 /* Flags of an entry. */
@@ -99,11 +119,22 @@ struct ehu_entry {
 bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 		    struct ehu_user_state *state);
 u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
-		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost);
+		 struct ehu_entry *entry, u32 room, struct ehf_cost *cost, enum ehf_stop *stop);
 enum ehf_stop ehu_user_step(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost);
 enum ehf_stop ehu_user_next(const struct ehu_unwind *u, struct ehu_user_state *state,
 			    struct ehf_cost *cost);
+
+/* Makes ready what a walk keeps at hand. */
+static inline void ehu_near_init(struct ehu_near *near)
+{
+	u32 k;
+
+	near->section = NULL;
+	near->slot.generation = 0;
+	for (k = 0; k < EHU_NEAR_PLAIN; k++)
+		near->plain[k].generation = 0;
+}
 
 /* A frame as an entry of a trace. */
 static inline void ehu_entry_fill(struct ehu_entry *e, const struct ehu_user_state *f)

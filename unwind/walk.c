@@ -17,8 +17,8 @@
  */
 int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu_trace *trace)
 {
-	struct ehf_memo_slot slot = { 0 };
 	struct ehu_user_state state;
+	struct ehu_near near;
 	bool has_sp;
 
 	trace->nr = 0;
@@ -27,7 +27,8 @@ int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu
 	if (!trace->max)
 		return -EINVAL;
 	has_sp = ehu_user_start(u, regs, &state);
-	state.slot = &slot;
+	ehu_near_init(&near);
+	state.near = &near;
 	ehu_entry_fill(&trace->entry[trace->nr++], &state);
 	if (!has_sp) {
 		trace->stop = EHF_STOP_CFA_REG;
@@ -35,7 +36,9 @@ int ehu_walk(const struct ehu_unwind *u, const struct ehu_regs *regs, struct ehu
 	}
 	for (;;) {
 		trace->nr += ehu_user_run(u, &state, trace->entry + trace->nr,
-					  trace->max - trace->nr, &trace->cost);
+					  trace->max - trace->nr, &trace->cost, &trace->stop);
+		if (trace->stop)
+			return 0;
 		trace->stop = ehu_user_step(u, &state, &trace->cost);
 		if (trace->stop)
 			return 0;
