@@ -216,6 +216,8 @@ TEST_F(capture, commands_that_cannot_be_executed)
 	char *const missing[] = { "no-such-command-here", NULL };
 	char *const data[] = { "/etc/passwd", NULL };
 
+	/* Folders that everybody may search: else "Permission denied" is right as well. */
+	setenv("PATH", "/usr/bin:/bin", 1);
 	EXPECT_EQ(PERF_CAPTURE_NO_COMMAND, perf_capture_command(&self->opts, missing, &self->sink,
 								&self->result, &self->err));
 	EXPECT_STREQ("no-such-command-here: not found", self->err.text);

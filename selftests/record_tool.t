@@ -43,8 +43,9 @@ if [ $? -eq 4 ]; then
 	tap_end
 fi
 
+# In folders that everybody may search: else "Permission denied" is right as well.
 tap_ok not_found status 4 "ehunwind-record: no-such-command: not found" \
-	"$rec" -o "$tmp/x" -- no-such-command
+	env PATH=/usr/bin:/bin "$rec" -o "$tmp/x" -- no-such-command
 tap_ok not_executable status 4 "/etc/passwd: Permission denied" "$rec" -o "$tmp/x" /etc/passwd
 tap_ok no_process status 4 "No such process" "$rec" -o "$tmp/x" -p 2147483647
 tap_ok command_fails status 0 "ended with status 7" "$rec" -o "$tmp/x" sh -c 'exit 7'
