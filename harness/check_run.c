@@ -279,6 +279,7 @@ static int read_records(struct run *run, struct perf_data *pd, struct perf_order
 			where.no_vdso = other_kernel(pd);
 			if (set_up(run, &where))
 				return -ENOMEM;
+			run->samples.order = order;
 			run->samples.chains = !strcmp(perf_data_info(pd)->version, SAMPLER);
 		}
 		if (rc <= 0)

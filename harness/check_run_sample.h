@@ -9,6 +9,7 @@
 #include "harness/check_run.h"
 #include "harness/check_run_oracle.h"
 #include "harness/defer_merge.h"
+#include "harness/perf_order.h"
 #include "harness/report_trace.h"
 
 /**
@@ -27,6 +28,7 @@
  * @still: is the task of the sample at hand still stopped; NULL where none is
  * @still_arg: passed to it
  * @merge: deferred callchains of the records
+ * @order: where the records wait that come from a file; NULL where they do not
  * @chains: user callchains of the samples are libgcc's, made in the program: a second reference
  * @figures: what came out so far
  * @list: samples that failed, as text; what @listed says of them
@@ -47,6 +49,7 @@ struct check_run_samples {
 	bool (*still)(void *arg);
 	void *still_arg;
 	struct defer_merge *merge;
+	const struct perf_order *order;
 	bool chains;
 	struct report_trace figures;
 	FILE *list;

@@ -31,6 +31,7 @@ struct perf_data {
 	struct perf_error error;
 	bool swap;
 	bool ended;		/* no more records: the end, or error.status */
+	bool outline;		/* of samples that stay only the time is wanted */
 	bool zipped;		/* inside the compressed record at the source's position */
 	u64 limit;		/* records end here; U64_MAX: where the file ends */
 	u64 take;		/* bytes of the record returned last, still to be taken */
@@ -534,10 +535,19 @@ static int take_record(struct perf_data *pd, u64 pos, const u8 *p, size_t size,
 	const char *why;
 	int rc;
 
+	bool stays = !pd->zipped && perf_source_stays(pd->src, size);
+
 	count(pd, type);
 	if (type >= PERF_ABI_HEADER_ATTR && type != PERF_ABI_FINISHED_ROUND)
 		return take_header_record(pd, type, pos, p, size);
+	if (pd->outline && stays && perf_decode_outline(pd->dec, p, size, pos, out)) {
+		out->stays = true;
+		/* Samples are far apart and mostly of one size: one of the next is fetched already. */
+		__builtin_prefetch(p + 4 * size);
+		return 1;
+	}
 	rc = perf_decode_record(pd->dec, p, size, pos, out, &why);
+	out->stays = stays;
 	if (rc < 0)
 		note_bad(pd, pos, "type %u, %zu bytes: %s", type, size, why);
 	else if (!rc)
@@ -660,6 +670,12 @@ static int end_of_data(struct perf_data *pd, u64 pos)
 	return end_early(pd, pos, len, "a compressed record is");
 }
 
+static int shrank(struct perf_data *pd)
+{
+	return fail(pd, EBADMSG, perf_source_pos(pd->src),
+		    "bytes were gone when they were to be read: the file shrank, or cannot be read");
+}
+
 /* The next record as the file has it; 1, 0 at the end, -1. */
 static int next_record(struct perf_data *pd, struct perf_event_rec *out)
 {
@@ -682,6 +698,8 @@ static int next_record(struct perf_data *pd, struct perf_event_rec *out)
 			return fail(pd, EBADMSG, perf_source_pos(pd->src), "cut off");
 		pd->take = 0;
 		pos = perf_source_pos(pd->src);
+		if (perf_source_shrank(pd->src))
+			return shrank(pd);
 		left = pd->limit - pos;
 		if (!left)
 			return end_of_data(pd, pos);
@@ -716,6 +734,8 @@ static int next_record(struct perf_data *pd, struct perf_event_rec *out)
 		if (rc)
 			return rc;
 	}
+	if (!pd->error.status && perf_source_shrank(pd->src))
+		return shrank(pd);
 	return pd->error.status ? -1 : 0;
 }
 
@@ -737,6 +757,37 @@ int perf_data_next(struct perf_data *pd, struct perf_event_rec *out)
 
 	pd->stats.unknown_ids = perf_decode_unknown_ids(pd->dec);
 	return rc;
+}
+
+/**
+ * perf_data_next_outline() - the same for who puts samples in order before he looks at them
+ * @pd: reader
+ * @out: the record; where it is a sample that stays, as perf_decode_outline() left it
+ *
+ * Who decodes it later tells perf_data_bad() where that fails.
+ *
+ * Return: as perf_data_next().
+ */
+int perf_data_next_outline(struct perf_data *pd, struct perf_event_rec *out)
+{
+	int rc;
+
+	pd->outline = true;
+	rc = perf_data_next(pd, out);
+	pd->outline = false;
+	return rc;
+}
+
+/**
+ * perf_data_bad() - a sample turned out to contradict itself
+ * @pd: reader
+ * @size: of the record
+ * @pos: where it is
+ * @why: what is wrong with it
+ */
+void perf_data_bad(struct perf_data *pd, size_t size, u64 pos, const char *why)
+{
+	note_bad(pd, pos, "type %u, %zu bytes: %s", PERF_RECORD_SAMPLE, size, why);
 }
 
 /**

@@ -75,6 +75,8 @@ struct perf_data *perf_data_open(const char *path, struct perf_error *err);
 struct perf_data *perf_data_open_fd(int fd, const char *name, struct perf_error *err);
 void perf_data_close(struct perf_data *pd);
 int perf_data_next(struct perf_data *pd, struct perf_event_rec *out);
+int perf_data_next_outline(struct perf_data *pd, struct perf_event_rec *out);
+void perf_data_bad(struct perf_data *pd, size_t size, u64 pos, const char *why);
 const struct perf_error *perf_data_error(const struct perf_data *pd);
 const struct perf_data_info *perf_data_info(const struct perf_data *pd);
 const struct perf_data_stats *perf_data_stats(const struct perf_data *pd);

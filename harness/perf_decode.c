@@ -4,6 +4,7 @@
 #include "harness/perf_decode.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct perf_decode {
 	bool big_endian;
 	bool swap;			/* the bytes are not in the host's order */
 	bool alike;			/* all attrs shape records in the same way */
+	size_t time_at;			/* where a sample's time is; 0: not at one place, or nowhere */
 	struct perf_decode_attr *attrs;
 	u32 nr_attrs;
 	struct id_slot *slots;
@@ -181,6 +183,16 @@ static u64 flags_of(u64 word, bool be)
 	return flags;
 }
 
+static size_t time_place(const struct perf_decode_attr *a)
+{
+	u64 t = a->sample_type;
+
+	if (!(t & PERF_SAMPLE_TIME))
+		return 0;
+	return 8 + 8 * (!!(t & PERF_SAMPLE_IDENTIFIER) + !!(t & PERF_SAMPLE_IP) +
+			!!(t & PERF_SAMPLE_TID));
+}
+
 static bool same_shape(const struct perf_decode_attr *a, const struct perf_decode_attr *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
@@ -238,6 +250,7 @@ int perf_decode_add_attr(struct perf_decode *d, const void *attr, size_t size)
 		a->clockid = -1;
 
 	d->alike = d->alike && same_shape(a, &d->attrs[0]);
+	d->time_at = d->alike ? time_place(a) : 0;
 	return (int)d->nr_attrs++;
 }
 
@@ -459,10 +472,17 @@ static void skip_branches(struct view *v, u64 branch_type)
 
 static void take_regs(struct perf_rec_sample *s, struct view *v, u64 mask)
 {
+	u32 nr = (u32)__builtin_popcountll(mask);
+
 	s->abi = get64(v);
 	if (s->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
 	s->regs_mask = mask;
+	if (!v->swap && has(v, 8 * nr)) {
+		memcpy(s->regs, get_bytes(v, 8 * nr), 8 * nr);
+		s->nr_regs = nr;
+		return;
+	}
 	for (; mask; mask &= mask - 1)
 		s->regs[s->nr_regs++] = get64(v);
 }
@@ -635,6 +655,43 @@ static bool decode_other(struct perf_decode *d, struct perf_event_rec *rec, stru
 	}
 }
 
+/* All zeros, but for registers, of which only those that are there are looked at. */
+static void clear(struct perf_event_rec *rec)
+{
+	const size_t from = offsetof(struct perf_event_rec, sample.regs);
+	const size_t to = offsetof(struct perf_event_rec, sample.stack);
+
+	memset(rec, 0, from);
+	memset((u8 *)rec + to, 0, sizeof(*rec) - to);
+}
+
+/**
+ * perf_decode_outline() - what is needed to put a sample in order
+ * @d: decoder with its events
+ * @bytes: the record, of any alignment
+ * @len: bytes at @bytes, all of the record's
+ * @pos: kept in the result
+ * @rec: the result: @type, @misc, @pos, @raw, @raw_size and @time, all else as it was
+ *
+ * Return: false where it is no sample, or where the place of its time is not known.
+ */
+bool perf_decode_outline(const struct perf_decode *d, const void *bytes, size_t len, u64 pos,
+			 struct perf_event_rec *rec)
+{
+	struct view v = { .p = bytes, .end = len, .swap = d->swap };
+
+	rec->type = get32(&v);
+	rec->misc = get16(&v);
+	if (rec->type != PERF_RECORD_SAMPLE || !d->time_at || d->time_at + 8 > len)
+		return false;
+	rec->pos = pos;
+	rec->raw = bytes;
+	rec->raw_size = (u32)len;
+	v.off = d->time_at;
+	rec->time = get64(&v);
+	return true;
+}
+
 /**
  * perf_decode_record() - decode one record
  * @d: decoder with its events
@@ -657,7 +714,7 @@ int perf_decode_record(struct perf_decode *d, const void *bytes, size_t len, u64
 	size_t size = get16(&v);
 	bool known;
 
-	memset(rec, 0, sizeof(*rec));
+	clear(rec);
 	rec->type = type;
 	rec->misc = misc;
 	rec->pos = pos;

@@ -41,7 +41,7 @@ struct perf_decode_attr {
  * @abi: PERF_SAMPLE_REGS_ABI_*: 0 no registers, 1 32-bit, 2 64-bit task
  * @regs_mask: which registers @regs holds; 0 when @abi is 0
  * @nr_regs: bits in @regs_mask
- * @regs: values in ascending order of the mask's bits
+ * @regs: @nr_regs values in ascending order of the mask's bits
  * @stack: bytes from the user stack pointer upwards
  * @stack_size: bytes of the record's stack area
  * @dyn_size: bytes of it that were really copied: the only ones to use; <= @stack_size
@@ -101,13 +101,14 @@ struct perf_rec_mmap {
  * @pos: position in the file (of the compressed record, where it came out of one)
  * @raw: the undecoded record
  * @raw_size: its bytes
+ * @stays: @raw holds until the reader is closed
  * @attr: the event it belongs to, NULL for records that belong to none
  * @has: PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU} bits that were there
  * @pid: process it is about: of the record's body where it has one
  * @tid: thread it is about
  * @time: nanoseconds of the event's clock, 0 if not there
  *
- * All pointers hold until the next record is decoded or read.
+ * All other pointers hold until the next record is decoded or read.
  */
 struct perf_event_rec {
 	u32 type;
@@ -115,6 +116,7 @@ struct perf_event_rec {
 	u64 pos;
 	const void *raw;
 	u32 raw_size;
+	bool stays;
 	const struct perf_decode_attr *attr;
 	u32 has;
 	u32 pid;
@@ -162,6 +164,8 @@ const struct perf_decode_attr *perf_decode_attr(const struct perf_decode *d, u32
 u64 perf_decode_unknown_ids(const struct perf_decode *d);
 int perf_decode_record(struct perf_decode *d, const void *bytes, size_t len, u64 pos,
 		       struct perf_event_rec *rec, const char **why);
+bool perf_decode_outline(const struct perf_decode *d, const void *bytes, size_t len, u64 pos,
+			 struct perf_event_rec *rec);
 u32 perf_decode_user_chain(const struct perf_rec_sample *s, const u64 **ips);
 
 #endif /* HARNESS_PERF_DECODE_H */

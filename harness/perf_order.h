@@ -31,6 +31,7 @@ void perf_order_round(struct perf_order *q);
 void perf_order_finish(struct perf_order *q);
 int perf_order_pop(struct perf_order *q, struct perf_decode *d, struct perf_event_rec *out);
 int perf_order_next(struct perf_order *q, struct perf_data *pd, struct perf_event_rec *out);
+const u8 *perf_order_ahead(const struct perf_order *q, u32 nr, u32 *size);
 const struct perf_order_stats *perf_order_stats(const struct perf_order *q);
 
 #endif /* HARNESS_PERF_ORDER_H */

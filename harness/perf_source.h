@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A file or pipe read once from front to back through a window of fixed size. */
+/* A file or pipe read once from front to back, without copies where it is a file. */
 #ifndef HARNESS_PERF_SOURCE_H
 #define HARNESS_PERF_SOURCE_H
 
@@ -13,6 +13,8 @@ void perf_source_close(struct perf_source *s);
 const char *perf_source_name(const struct perf_source *s);
 bool perf_source_seekable(const struct perf_source *s);
 u64 perf_source_pos(const struct perf_source *s);
+bool perf_source_stays(const struct perf_source *s, size_t len);
+bool perf_source_shrank(const struct perf_source *s);
 const u8 *perf_source_peek(struct perf_source *s, size_t len, size_t *got);
 int perf_source_skip(struct perf_source *s, u64 len);
 int perf_source_read_at(struct perf_source *s, u64 pos, void *to, size_t len);

@@ -295,6 +295,8 @@ static void learn_mask(struct replay *r, const struct ehu_arch *arch, u64 mask)
 
 		r->index[k] = mask >> bit & 1 ?
 			(u8)__builtin_popcountll(mask & ((1ULL << bit) - 1)) : 0xff;
+		if (arch->sample[k].reg == arch->abi.reg_sp)
+			r->sp_index = r->index[k];
 	}
 	r->mask = mask;
 	r->mask_arch = arch;

@@ -141,6 +141,7 @@ struct replay_stats {
  * @core: a core dump that has the memory: what it holds is read from there, the rest from files;
  *	NULL where there is none. Set by who has it, once
  * @ra_mask: bits of a return address that are address; 0 where that is not known
+ * @sp_index: where the stack pointer is among a sample's values
  * @stats: counters
  */
 struct replay {
@@ -156,6 +157,7 @@ struct replay {
 	int live;
 	const struct core *core;
 	u64 ra_mask;
+	u8 sp_index;
 	struct replay_stats stats;
 
 	/* for replay.c only */

@@ -40,17 +40,30 @@ static void put(struct report_stack *s, const char *text)
 	memcpy(more(s, n), text, n);
 }
 
-/* "\t%16PRIx64" */
-static void put_ip(struct report_stack *s, u64 ip)
+/* Eight hexadecimal digits, the first in the byte that comes first in memory. */
+static u64 hex_digits(u32 value)
 {
-	static const char digit[] = "0123456789abcdef";
-	char *p = more(s, 17);
+	const u64 ones = 0x0101010101010101ULL;
+	u64 x = value;
 
-	*p = '\t';
-	for (u32 k = 16; k; k--) {
-		p[k] = ip || k == 16 ? digit[ip & 15] : ' ';
-		ip >>= 4;
-	}
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fULL;
+	/* A byte of 10 and more becomes a letter. */
+	x += ones * '0' + ((x + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(x) : x;
+}
+
+/* "\t%16PRIx64" at @p */
+static void put_ip(char *p, u64 ip)
+{
+	u32 blank = ip ? (u32)__builtin_clzll(ip) / 4 : 15;
+	u64 half[2] = { hex_digits((u32)(ip >> 32)), hex_digits((u32)ip) };
+
+	*p++ = '\t';
+	memcpy(p, half, 16);
+	for (u32 k = 0; k < blank; k++)
+		p[k] = ' ';
 }
 
 /* "%*u", or "%0*u" with @fill '0' */
@@ -94,8 +107,10 @@ void report_stack_begin(struct report_stack *s, const char *comm, u32 pid, u64 t
  */
 void report_stack_frame(struct report_stack *s, u64 ip)
 {
-	put_ip(s, ip);
-	*more(s, 1) = '\n';
+	char *p = more(s, 18);
+
+	put_ip(p, ip);
+	p[17] = '\n';
 }
 
 /**
@@ -107,7 +122,7 @@ void report_stack_frame(struct report_stack *s, u64 ip)
  */
 void report_stack_named(struct report_stack *s, u64 ip, const char *name, bool inlined)
 {
-	put_ip(s, ip);
+	put_ip(more(s, 17), ip);
 	*more(s, 1) = ' ';
 	put(s, name ? name : "[unknown]");
 	put(s, inlined ? " (inlined)\n" : "\n");

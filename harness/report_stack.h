@@ -18,7 +18,7 @@
 struct report_stack {
 	FILE *out;
 	size_t used;
-	char text[16384];
+	char text[65536];
 };
 
 void report_stack_begin(struct report_stack *s, const char *comm, u32 pid, u64 time);

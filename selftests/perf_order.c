@@ -3,6 +3,8 @@
 
 #include "selftests/kselftest_harness.h"
 
+#include <errno.h>
+
 #include "harness/perf_order.h"
 #include "selftests/lib/perf_builder.h"
 
@@ -50,15 +52,20 @@ static void put_round(struct pb *b)
 	pb_end(b);
 }
 
-static void start(FIXTURE_DATA(order) *self, size_t len, size_t max_bytes)
+static void start_from(FIXTURE_DATA(order) *self, size_t len, size_t max_bytes, bool pipe_fd)
 {
 	struct perf_error err;
 
-	self->fd = pb_fd(&self->b, len, false);
+	self->fd = pb_fd(&self->b, len, pipe_fd);
 	self->pd = perf_data_open_fd(self->fd, "test", &err);
 	ASSERT_NE(NULL, self->pd) { TH_LOG("%s", err.text); }
 	self->q = perf_order_new(max_bytes);
 	ASSERT_NE(NULL, self->q);
+}
+
+static void start(FIXTURE_DATA(order) *self, size_t len, size_t max_bytes)
+{
+	start_from(self, len, max_bytes, false);
 }
 
 /*
@@ -165,17 +172,14 @@ TEST_F(order, a_cut_file_yields_all_before_the_error)
 	EXPECT_EQ(-1, perf_order_next(self->q, self->pd, &r));
 }
 
-/* Of a stack area only what the kernel filled is kept; the fields behind it are. */
-TEST_F(order, stacks_are_kept_as_far_as_they_go)
+/* Three samples, the last first, with so many bytes of a stack of 4,096. */
+static void put_stacks(struct pb *b, const u64 dyn[3])
 {
 	static const struct pb_attr with_stack = {
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT,
 		.stack_user = 4096,
 	};
-	struct pb *b = &self->b;
-	struct perf_event_rec r;
-	u64 weight;
 
 	pb_init(b, false, true);
 	pb_attr(b, &with_stack);
@@ -186,11 +190,20 @@ TEST_F(order, stacks_are_kept_as_far_as_they_go)
 		pb_u64(b, 10 - i);
 		pb_u64(b, 4096);
 		pb_fill(b, (u8)(0xa0 + i), 4096);
-		pb_u64(b, i * 2048);
+		pb_u64(b, dyn[i]);
 		pb_u64(b, 77);
 		pb_end(b);
 	}
-	start(self, b->len, 1 << 20);
+}
+
+/* Of a pipe's stack area only what the kernel filled is kept; the fields behind it are. */
+TEST_F(order, stacks_are_kept_as_far_as_they_go)
+{
+	struct perf_event_rec r;
+	u64 weight;
+
+	put_stacks(&self->b, (u64[]){ 0, 2048, 4096 });
+	start_from(self, self->b.len, 1 << 20, true);
 	for (u32 i = 3; i-- > 0;) {
 		ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r));
 		EXPECT_EQ(10 - i, r.time);
@@ -201,7 +214,70 @@ TEST_F(order, stacks_are_kept_as_far_as_they_go)
 		memcpy(&weight, (const u8 *)r.raw + r.raw_size - 8, 8);
 		EXPECT_EQ(77, weight);
 	}
+	EXPECT_LT(2048 + 4096, perf_order_stats(self->q)->most_bytes);
 	EXPECT_GT(8192, perf_order_stats(self->q)->most_bytes);
+}
+
+/* A file's stacks are used where they are. */
+TEST_F(order, stacks_of_a_file_are_not_copied)
+{
+	struct perf_event_rec r;
+	u32 size = 0;
+
+	put_stacks(&self->b, (u64[]){ 0, 2048, 4096 });
+	start(self, self->b.len, 1 << 20);
+	for (u32 i = 3; i-- > 0;) {
+		const u8 *ahead;
+
+		ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r));
+		EXPECT_EQ(10 - i, r.time);
+		ASSERT_EQ(i * 2048, r.sample.dyn_size);
+		for (u32 k = 0; k < i * 2048; k++)
+			ASSERT_EQ(0xa0 + i, r.sample.stack[k]);
+		/* The next one lies before it. */
+		ahead = perf_order_ahead(self->q, 0, &size);
+		EXPECT_EQ(i ? (const u8 *)r.raw - r.raw_size : NULL, ahead);
+		EXPECT_EQ(r.raw_size, size);
+		EXPECT_EQ(i > 1, perf_order_ahead(self->q, 1, &size) != NULL);
+	}
+	EXPECT_GT(2048, perf_order_stats(self->q)->most_bytes);
+}
+
+/* A sample is only looked at in detail when it leaves: then it turns out to be no good. */
+TEST_F(order, a_bad_sample_is_counted_once)
+{
+	struct perf_event_rec r;
+
+	put_stacks(&self->b, (u64[]){ 0, 4097, 4096 });
+	start(self, self->b.len, 1 << 20);
+	ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r));
+	EXPECT_EQ(8, r.time);
+	ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r)) {
+		TH_LOG("%s", perf_data_error(self->pd)->text);
+	}
+	EXPECT_EQ(10, r.time);
+	EXPECT_EQ(0, perf_order_next(self->q, self->pd, &r));
+	EXPECT_EQ(1, perf_data_stats(self->pd)->bad);
+}
+
+/* What waits in the queue is gone before it is looked at: no crash, and no silence. */
+TEST_F(order, a_file_that_shrinks_is_an_error)
+{
+	struct perf_event_rec r;
+	u32 nr = 0;
+	int rc;
+
+	put_rings(&self->b, 200);
+	pb_end_data(&self->b);
+	start(self, self->b.len, PERF_ORDER_BYTES);
+	ASSERT_EQ(1, perf_order_next(self->q, self->pd, &r));
+	ASSERT_EQ(0, ftruncate(self->fd, 8192));
+	while ((rc = perf_order_next(self->q, self->pd, &r)) > 0)
+		nr++;
+	EXPECT_EQ(-1, rc);
+	EXPECT_GE(8192 / 32, nr);
+	EXPECT_EQ(EBADMSG, perf_data_error(self->pd)->status);
+	EXPECT_EQ(-1, perf_order_next(self->q, self->pd, &r));
 }
 
 TEST_HARNESS_MAIN
