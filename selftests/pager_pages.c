@@ -269,8 +269,8 @@ TEST(more_files_than_descriptors)
 	struct pager *p = pager_new(&params);
 	struct pager_file *f[4];
 	char path[4][64];
+	int fd, old;
 	u8 byte;
-	int fd;
 
 	ASSERT_NE(NULL, p);
 	for (int k = 0; k < 4; k++) {
@@ -285,7 +285,8 @@ TEST(more_files_than_descriptors)
 		}
 	}
 	EXPECT_EQ(12, pager_stats(p)->reopened);
-	/* Another file under the old name is noticed, and not read. */
+	/* Another file under the old name is noticed, and not read. Open, the old one keeps its number. */
+	old = open(path[0], O_RDONLY);
 	unlink(path[0]);
 	fd = make_file(path[1]);
 	rename(path[1], path[0]);
@@ -294,6 +295,7 @@ TEST(more_files_than_descriptors)
 	EXPECT_FALSE(pager_read(f[0], 5 * PAGER_PAGE, &byte, 1));
 	EXPECT_EQ(-1, pager_dup_fd(f[0]));
 	EXPECT_EQ(1, pager_stats(p)->changed);
+	close(old);
 	for (int k = 0; k < 4; k++) {
 		pager_close(f[k]);
 		unlink(path[k]);
