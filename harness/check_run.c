@@ -281,6 +281,7 @@ static int read_records(struct run *run, struct perf_data *pd, struct perf_order
 				return -ENOMEM;
 			run->samples.order = order;
 			run->samples.chains = !strcmp(perf_data_info(pd)->version, SAMPLER);
+			run->samples.replay.has_fprs = run->samples.chains;
 		}
 		if (rc <= 0)
 			return rc;

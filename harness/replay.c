@@ -15,6 +15,9 @@
 /* perf's bits of BX and R12-R15, which an NMI in the kernel has no right values of. */
 #define X86_LOST	(1ULL << 1 | 0xfULL << 20)
 
+/* DWARF number of s390x's f0; the other FPRs follow in an order of their own. */
+#define S390_FPR	16
+
 static const char *const untestable_names[] = {
 #define X(sym, name, text) [REPLAY_##sym] = name,
 	REPLAY_UNTESTABLES(X)
@@ -323,6 +326,18 @@ static bool lost_in_kernel(const struct replay *r, const struct perf_event_rec *
 	return true;
 }
 
+/*
+ * Linux for s390x (6.1: perf_reg_value(), perf_sample_regs_user()) gives a sample in user mode the FPRs
+ * that the thread had when they were saved last, at an earlier switch: what a leaf parked in one (r11,
+ * r14) would come out as another's. A sample in the kernel has them saved first.
+ */
+static bool is_stale(const struct replay *r, const struct perf_event_rec *rec, u8 reg)
+{
+	return r->arch == &ehu_arch_s390x && reg >= S390_FPR && reg < S390_FPR + 16 &&
+	       !r->has_fprs && !r->core &&
+	       (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+}
+
 /* Fills in the registers; false where pc or stack pointer is missing. */
 static bool take_regs(struct replay *r, const struct perf_event_rec *rec)
 {
@@ -338,7 +353,7 @@ static bool take_regs(struct replay *r, const struct perf_event_rec *rec)
 		const struct ehu_sample_reg *at = &arch->sample[k];
 		u64 value;
 
-		if (r->index[k] >= s->nr_regs ||
+		if (r->index[k] >= s->nr_regs || is_stale(r, rec, at->reg) ||
 		    (r->kernel_regs && X86_LOST >> (at->bit & 63) & 1))
 			continue;
 		value = ehf_addr(&arch->abi, s->regs[r->index[k]]);

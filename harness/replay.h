@@ -140,6 +140,8 @@ struct replay_stats {
  *	after replay_sample(), which clears it
  * @core: a core dump that has the memory: what it holds is read from there, the rest from files;
  *	NULL where there is none. Set by who has it, once
+ * @has_fprs: FPRs of samples are those of that moment. Set by who knows, once: perf's of s390x are
+ *	not (see replay.c)
  * @ra_mask: bits of a return address that are address; 0 where that is not known
  * @sp_index: where the stack pointer is among a sample's values
  * @stats: counters
@@ -156,6 +158,7 @@ struct replay {
 	bool kernel_regs;
 	int live;
 	const struct core *core;
+	bool has_fprs;
 	u64 ra_mask;
 	u8 sp_index;
 	struct replay_stats stats;

@@ -29,6 +29,8 @@ SHAPES = (('recursion', (), ['-fno-optimize-sibling-calls'], True),
           ('dlopen', (), ['-ldl'], True))
 MACHINES = (('s390x', 's390x', []),
             ('s390x-backchain', 's390x', ['-mbackchain']),
+            # Leaves park r11, the frame pointer, in f0.
+            ('s390x-fp', 's390x', ['-fno-omit-frame-pointer']),
             ('s390x-static', 's390x', ['-static', '-Wl,--eh-frame-hdr']),
             ('aarch64', 'aarch64', []),
             ('aarch64-signed', 'aarch64', ['-mbranch-protection=standard']),
@@ -115,7 +117,24 @@ for variant, arch, extra in MACHINES:
                 not details['oracle_faults'].get('signed-ra', 0) + \
                 details['oracle_faults'].get('signal-code', 0):
             why = 'nothing was signed'
+        # Where libdw stops, what a record names is as libgcc has it.
+        records = details.get('frame_records')
+        if not why and records and (records['different'] or
+                                    records['to_the_end'] < 0.9 * records['complete'] - 2):
+            why = 'frame records: %s' % records
+        if not why and variant == 'aarch64-signed' and whole and not records:
+            why = 'no frame records'
         ok(full, not why, '%s\n%s\n%s\n%s' % (why, details, run, r))
+        if variant == 's390x-fp' and name == 'recursion':
+            # The same recording as perf makes it: with FPRs that nobody may believe.
+            with open(data, 'rb') as f, open(data + '.perf', 'wb') as g:
+                g.write(f.read().replace(b'ehunwind-sampler', b'made like perf\0\0'))
+            r = Run([CHECK, '--json', '--no-symbols', '-i', data + '.perf'])
+            as_perf = r.summary
+            ok(full + '-without-fprs', r.status == 0 and as_perf['samples'] == s['samples'] and
+               not as_perf['different'] + as_perf['unexplained'] and
+               as_perf['stops'].get('fp-unknown', 0) > 0.3 * s['samples'] and
+               as_perf['complete'] < 0.6 * s['complete'], r)
         count = total.setdefault(variant, [0, 0, 0, 0])
         for k, n in enumerate((s.get('samples', 0), s.get('frames', 0), chain.get('equal', 0),
                                 s.get('samples', 0) - chain.get('traces', 0))):

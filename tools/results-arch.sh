@@ -107,7 +107,9 @@ echo 'Recorded by our static recorder, by perf (perf-), from within by SIGPROF w
 echo '(within-), and as a core dump. Where libdw stops at a signed return address (most arm64 traces) the'
 echo 'frame records speak of the rest, and for within- libgcc. Traces of one frame: the vDSO of arm64 has no'
 echo 'CFI, and a program that asks for the time is often in it. Not counted for libgcc: samples in the'
-echo 'vDSO of s390x, whose PT_GNU_EH_FRAME is empty, so that libgcc ends there.'
+echo 'vDSO of s390x, whose PT_GNU_EH_FRAME is empty, so that libgcc ends there. On s390x the kernel does not'
+echo 'tell FPRs, in which leaves park registers: such traces end at fp-unknown (docs/oracles.md), most of'
+echo 'them in recursion-fp.'
 if ls "$build"/guests/*/data/*.json >/dev/null 2>&1; then
 	table_head
 	for json in "$build"/guests/*/data/*.json; do
