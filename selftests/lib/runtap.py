@@ -234,7 +234,7 @@ def identities(run):
 def refused(mode='copy'):
     """Why the kernel samples nothing for us, which is no fault of ours; None where it does."""
     r = Run([CHECK, '--mode', mode, '--', '/bin/true'])
-    if r.status == 4 and 'perf_event_open: ' in r.err:
+    if r.status == 4 and ('perf_event_open: ' in r.err or 'cannot be traced' in r.err):
         return r.err.splitlines()[-1].split(': ', 1)[1]
     return None
 
