@@ -370,23 +370,23 @@ unsupported:
 }
 
 /**
- * ehf_read() - copy a few bytes of target memory, counted
- * @ctx: memory and counters
+ * ehf_mem_read() - copy a few bytes of target memory, counted
+ * @mem: memory
+ * @cost: counters
  * @addr: address of the first byte
  * @dst: where they go
  * @len: how many: 1 to EHF_FETCH
  *
  * Return: false where any of them cannot be read or the range wraps around.
  */
-bool ehf_read(const struct ehf_ctx *ctx, u64 addr, void *dst, u32 len)
+bool ehf_mem_read(const struct ehf_mem *mem, struct ehf_cost *cost, u64 addr, void *dst, u32 len)
 {
-	const struct ehf_mem *mem = ctx->mem;
 	u64 avail = 0;
 
 	if (addr > ~0ULL - len)
 		return false;
-	ctx->cost->reads++;
-	ctx->cost->bytes += len;
+	cost->reads++;
+	cost->bytes += len;
 	if (mem->direct) {
 		const u8 *p = mem->direct(mem, addr, len, &avail);
 
@@ -396,4 +396,18 @@ bool ehf_read(const struct ehf_ctx *ctx, u64 addr, void *dst, u32 len)
 		}
 	}
 	return mem->read(mem, addr, dst, len);
+}
+
+/**
+ * ehf_read() - copy a few bytes of target memory, counted
+ * @ctx: memory and counters
+ * @addr: address of the first byte
+ * @dst: where they go
+ * @len: how many: 1 to EHF_FETCH
+ *
+ * Return: as ehf_mem_read().
+ */
+bool ehf_read(const struct ehf_ctx *ctx, u64 addr, void *dst, u32 len)
+{
+	return ehf_mem_read(ctx->mem, ctx->cost, addr, dst, len);
 }

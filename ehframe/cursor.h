@@ -91,6 +91,7 @@ u64 ehf_uleb(struct ehf_cursor *c);
 s64 ehf_sleb(struct ehf_cursor *c);
 u64 ehf_pointer(struct ehf_cursor *c, u8 enc, u64 datarel);
 u32 ehf_pointer_size(const struct ehf_abi *abi, u8 enc);
+bool ehf_mem_read(const struct ehf_mem *mem, struct ehf_cost *cost, u64 addr, void *dst, u32 len);
 bool ehf_read(const struct ehf_ctx *ctx, u64 addr, void *dst, u32 len);
 
 /* Sets the cursor's stop unless one is kept already; nothing is at hand after it. */

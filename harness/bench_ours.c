@@ -8,6 +8,7 @@
 
 struct ours {
 	struct bench_mem *space;
+	struct ehu_unwind *unwind;	/* of each space */
 	u32 nr_spaces;
 	bool caches;
 	struct ehu_row_cache cache;
@@ -24,13 +25,24 @@ static struct ours *open_ours(const struct bench_set *set, bool caches)
 		return NULL;
 	o->caches = caches;
 	o->space = calloc(set->nr_spaces, sizeof(*o->space));
-	if (!o->space ||
+	o->unwind = calloc(set->nr_spaces, sizeof(*o->unwind));
+	if (!o->space || !o->unwind ||
 	    (caches && ehu_row_cache_init(&o->cache, o->slot, EHU_ROW_CACHE_SLOTS)))
 		return NULL;
-	for (; o->nr_spaces < set->nr_spaces; o->nr_spaces++)
-		if (!bench_mem_open(&o->space[o->nr_spaces], &set->space[o->nr_spaces],
-				    o->nr_spaces + 1))
+	for (; o->nr_spaces < set->nr_spaces; o->nr_spaces++) {
+		struct bench_mem *m = &o->space[o->nr_spaces];
+
+		if (!bench_mem_open(m, &set->space[o->nr_spaces], o->nr_spaces + 1))
 			return NULL;
+		o->unwind[o->nr_spaces] = (struct ehu_unwind){
+			.arch = &ehu_arch_x86_64,
+			.mem = &m->mem,
+			.sections = &m->text.sections,
+			.limits = &ehf_limits_walk,
+			.cache = caches ? &o->cache : NULL,
+			.memo = caches ? &o->memo : NULL,
+		};
+	}
 	return o;
 }
 
@@ -49,17 +61,9 @@ static u32 walk(void *engine, const struct bench_sample *s, u64 *pc)
 	struct ours *o = engine;
 	struct bench_mem *m = &o->space[s->space];
 	struct ehu_trace trace = { .entry = o->entry, .max = BENCH_MAX_FRAMES };
-	struct ehu_unwind u = {
-		.arch = &ehu_arch_x86_64,
-		.mem = &m->mem,
-		.sections = &m->text.sections,
-		.limits = &ehf_limits_walk,
-		.cache = o->caches ? &o->cache : NULL,
-		.memo = o->caches ? &o->memo : NULL,
-	};
 
 	bench_mem_stack(m, s);
-	ehu_walk(&u, &s->regs, &trace);
+	ehu_walk(&o->unwind[s->space], &s->regs, &trace);
 	for (u32 k = 0; pc && k < trace.nr; k++)
 		pc[k] = trace.entry[k].ip;
 	return trace.nr;

@@ -99,6 +99,20 @@ static bool is_empty(const struct ehu_slot *s)
 	return !(s->key >> EHU_SLOT_ADDR_BITS) && !(s->row.word & EHU_SLOT_FREE);
 }
 
+static void set_slot(struct ehu_slot *to, u64 generation, u64 addr, struct ehf_plain row)
+{
+	to->key = addr | generation << EHU_SLOT_ADDR_BITS;
+	to->row.word = row.word | generation >> (64 - EHU_SLOT_ADDR_BITS);
+}
+
+/* Is a slot's row one that would be looked for elsewhere first? */
+static bool is_guest(const struct ehu_row_cache *cache, u32 at)
+{
+	u64 addr = cache->slot[at].key << (64 - EHU_SLOT_ADDR_BITS) >> (64 - EHU_SLOT_ADDR_BITS);
+
+	return ehu_row_cache_first(cache->mask, addr) != at;
+}
+
 /**
  * ehu_row_cache_put() - remember a plain row
  * @cache: the cache
@@ -106,11 +120,13 @@ static bool is_empty(const struct ehu_slot *s)
  * @addr: the lookup address
  * @row: the row that holds there
  *
- * Goes where a slot is empty, or in place of one of eight: which one changes with each miss.
+ * Goes where a slot is empty, or in place of one of eight: which one changes with each miss. A row
+ * that is not where it is looked for first makes room for one that then is.
  */
 void ehu_row_cache_put(struct ehu_row_cache *cache, u64 generation, u64 addr,
 		       struct ehf_plain row)
 {
+	const u32 first = ehu_row_cache_first(cache->mask, addr);
 	struct ehu_slot *to;
 	u32 k;
 
@@ -121,10 +137,15 @@ void ehu_row_cache_put(struct ehu_row_cache *cache, u64 generation, u64 addr,
 		if (is_empty(to) || ehu_slot_is(to, generation, addr))
 			break;
 	}
-	if (k == 2 * EHU_ROW_CACHE_WAYS)
-		to = candidate(cache, addr, cache->misses % (2 * EHU_ROW_CACHE_WAYS));
-	to->key = addr | generation << EHU_SLOT_ADDR_BITS;
-	to->row.word = row.word | generation >> (64 - EHU_SLOT_ADDR_BITS);
+	if (k == 2 * EHU_ROW_CACHE_WAYS) {
+		k = (u32)(cache->misses % (2 * EHU_ROW_CACHE_WAYS));
+		to = candidate(cache, addr, k);
+	}
+	if (k && k < EHU_ROW_CACHE_WAYS && is_guest(cache, first)) {
+		*to = cache->slot[first];
+		to = &cache->slot[first];
+	}
+	set_slot(to, generation, addr, row);
 }
 
 /**

@@ -60,10 +60,15 @@ const struct ehu_slot *ehu_row_cache_search(const struct ehu_row_cache *cache, u
 
 const struct ehu_slot *ehu_row_cache_promote(struct ehu_row_cache *cache, u64 generation, u64 addr);
 
+static inline u32 ehu_row_cache_hash(u64 addr)
+{
+	return (u32)addr * 0x9e3779b9U;
+}
+
 /* The slot where an address is looked for first. */
 static inline u32 ehu_row_cache_first(u32 mask, u64 addr)
 {
-	return ((u32)addr * 0x9e3779b9U) >> 16 & mask;
+	return ehu_row_cache_hash(addr) >> 16 & mask;
 }
 
 /* Is this the slot of the pair? */

@@ -422,16 +422,17 @@ bool ehu_user_start(const struct ehu_unwind *u, const struct ehu_regs *regs,
 {
 	const struct ehf_abi *abi = &u->arch->abi;
 
-	*state = (struct ehu_user_state){
-		.ip = ehf_addr(abi, regs->ip),
-		.exact = true,
-		.via = EHU_VIA_REGS,
-		.regs = regs,
-	};
-	if (regs->known >> abi->reg_fp & 1) {
-		state->fp = ehf_addr(abi, regs->reg[abi->reg_fp]);
-		state->fp_known = true;
-	}
+	state->ip = ehf_addr(abi, regs->ip);
+	state->sp = 0;
+	state->fp_known = regs->known >> abi->reg_fp & 1;
+	state->fp = state->fp_known ? ehf_addr(abi, regs->reg[abi->reg_fp]) : 0;
+	state->exact = true;
+	state->via = EHU_VIA_REGS;
+	state->regs = regs;
+	state->layout = NULL;
+	state->saved = 0;
+	state->stack = (struct ehf_hand){ NULL, 0, 0 };
+	state->near = NULL;
 	if (!(regs->known >> abi->reg_sp & 1))
 		return false;
 	state->sp = ehf_addr(abi, regs->reg[abi->reg_sp]);

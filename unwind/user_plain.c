@@ -9,7 +9,7 @@ struct frame {
 	u64 addr;	/* to be looked up: one less than the pc after the first step */
 	u64 sp;
 	u64 fp;
-	u64 loads;	/* words that were asked for, but for the RA of each step */
+	u64 kept;	/* steps that read no FP */
 	u8 flags;	/* EHU_ENTRY_FP_KNOWN, as entries have it */
 };
 
@@ -49,6 +49,7 @@ struct run {
 	u64 generation;	/* not 0 */
 	u64 made;	/* rows that were not in the cache */
 	u64 far;	/* words that were not at hand */
+	u64 more;	/* words besides RA and FP */
 	enum ehf_stop stop;
 };
 
@@ -62,11 +63,10 @@ struct word {
 static __attribute__((noinline)) struct word far_word(const struct run *r, u64 addr, u32 size)
 {
 	const struct ehf_abi *abi = &r->u->arch->abi;
-	const struct ehf_ctx ctx = { .mem = r->u->mem, .cost = r->cost };
 	u8 bytes[8] = { 0 };
 
 	size = size == 8 ? 8 : 4;
-	if (!ehf_read(&ctx, ehf_addr(abi, addr), bytes, size))
+	if (!ehf_mem_read(r->u->mem, r->cost, ehf_addr(abi, addr), bytes, size))
 		return (struct word){ 0, false };
 	return (struct word){ ehf_number(bytes, size, abi->big_endian), true };
 }
@@ -99,7 +99,7 @@ other_fp(struct run *r, const struct plain_walk *w, u64 word, u32 size, bool hos
 		f->fp = 0;
 		f->flags = 0;
 	} else {
-		f->loads++;
+		r->more++;
 	}
 }
 
@@ -130,7 +130,7 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 	}
 	cfa += ehf_plain_cfa_off(row, size);
 	if (rare && row.word & EHF_PLAIN_CFA_LOAD) {
-		to.loads++;
+		r->more++;
 		if (!stack_word(r, w, cfa - w->start, host ? 8 : w->abi->addr_size, host, &cfa))
 			goto fault;
 	}
@@ -149,24 +149,26 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 	if (ehf_unlikely(to.addr > MAX_ADDR))
 		return false;
 	if (rare && row.word & EHF_PLAIN_SP_SAVED) {
-		to.loads++;
+		r->more++;
 		if (!stack_word(r, w, at + (u64)(s64)w->abi->sp_slot, size, host, &to.sp))
 			goto fault;
 		if (to.sp & w->align || to.sp <= f->sp)
 			return false;
 	}
 	if (rare && row.word & EHF_PLAIN_FP_LOST) {
+		to.kept++;
 		other_fp(r, w, row.word, size, host, &to);
 	} else if (row.word & EHF_PLAIN_FP_SAVED) {
 		to.flags = EHU_ENTRY_FP_KNOWN;
-		to.loads++;
 		if (!stack_word(r, w, at + ehf_plain_fp_off(row, size), size, host, &to.fp))
 			to.flags = 0;
+	} else {
+		to.kept++;
 	}
 	*f = to;
 	return true;
 fault:
-	f->loads = to.loads + 1;
+	r->more++;
 	r->stop = EHF_STOP_MEMORY;
 	return false;
 }
@@ -238,12 +240,21 @@ static __attribute__((noinline)) struct ehf_plain find_row(struct run *r, u64 ad
 	return (struct ehf_plain){ 0 };
 }
 
+#define SLOT_SHIFT	4	/* log2 of a slot's size */
+
+static inline const struct ehu_slot *slot_at(const struct ehu_slot *slots, u32 bytes)
+{
+	_Static_assert(sizeof(*slots) == 1 << SLOT_SHIFT, "slots have 16 bytes");
+	return (const struct ehu_slot *)(const void *)((const u8 *)slots + bytes);
+}
+
 static inline __attribute__((always_inline)) u32
 run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 room, bool host)
 {
-	static const struct ehu_slot nothing;
-	const struct ehu_slot *slots = r->cache ? r->cache->slot : &nothing, *slot;
-	const u32 mask = r->cache ? r->cache->mask : 0;
+	static const struct ehu_slot nothing[2];
+	const struct ehu_slot *slots = r->cache ? r->cache->slot : nothing, *slot;
+	/* In bytes: what ehu_row_cache_first() counts in slots. */
+	const u32 mask = (r->cache ? r->cache->mask : 0) * (u32)sizeof(*slot);
 	struct ehu_entry *const end = entry + room, *e = entry;
 	const u64 generation = r->generation;
 	const struct ehu_arch *arch = r->u->arch;
@@ -259,14 +270,22 @@ run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 ro
 		.flags = state->fp_known ? EHU_ENTRY_FP_KNOWN : 0,
 	};
 	struct ehf_plain row;
+	u64 loads;
+	u32 at;
 
 	for (; e < end; e++) {
-		slot = &slots[ehu_row_cache_first(mask, f.addr)];
+		at = ehu_row_cache_hash(f.addr) >> (16 - SLOT_SHIFT) & mask;
+		slot = slot_at(slots, at);
 		row = slot->row;
 		if (ehf_unlikely(!ehu_slot_is(slot, generation, f.addr))) {
-			row = find_row(r, f.addr);
-			if (!row.word)
-				break;
+			/* One more, before it takes a call. */
+			slot = slot_at(slots, at ^ (u32)sizeof(*slot));
+			row = slot->row;
+			if (!ehu_slot_is(slot, generation, f.addr)) {
+				row = find_row(r, f.addr);
+				if (!row.word)
+					break;
+			}
 		}
 		if (ehf_unlikely(row.word & RARE)) {
 			if (!step(r, &w, row, &f, host, true))
@@ -280,10 +299,10 @@ run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 ro
 		e->via = EHU_VIA_EH_FRAME;
 		e->flags = f.flags;
 	}
-	/* What was not at hand has been counted. */
-	f.loads += (u64)(e - entry) - r->far;
-	r->cost->reads += f.loads;
-	r->cost->bytes += f.loads * arch->abi.word_size;
+	/* A step reads RA and FP; what was not at hand has been counted. */
+	loads = 2 * (u64)(e - entry) - f.kept + r->more - r->far;
+	r->cost->reads += loads;
+	r->cost->bytes += loads * arch->abi.word_size;
 	if (e == entry)
 		return 0;
 	state->ip = f.addr + 1;
@@ -327,13 +346,14 @@ u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
 	const struct ehf_abi *abi = &u->arch->abi;
 	struct run r = {
 		.u = u, .near = u->mem->direct ? state->near : NULL, .cost = cost,
-		.cache = ehu_row_cache_can(generation, 0) ? u->cache : NULL,
-		.generation = generation,
+		.cache = u->cache, .generation = generation,
 	};
 	u32 n;
 
 	if (!generation || state->stack.len < abi->word_size || ehu_lookup_addr(state) > MAX_ADDR)
 		return 0;
+	if (!ehu_row_cache_can(generation, 0))
+		r.cache = NULL;
 	if (is_host_like(abi))
 		n = run(&r, state, entry, room, true);
 	else
