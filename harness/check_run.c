@@ -21,6 +21,7 @@
 #include "harness/defer.h"
 #include "harness/json.h"
 #include "harness/perf_order.h"
+#include "harness/print_jobs.h"
 
 #define MAX_NOTES	32
 
@@ -29,6 +30,7 @@ struct run {
 	FILE *out;
 	struct check_run_samples samples;
 	bool ready;		/* @samples is set up */
+	struct print_jobs *jobs;	/* NULL: this process is the only one */
 	bool bad_input;
 	bool impossible;
 	struct defer_figures defer;
@@ -50,6 +52,8 @@ static void note(void *arg, const char *text)
 {
 	struct run *run = arg;
 
+	if (run->jobs && !print_jobs_first(run->jobs))
+		return;
 	fprintf(stderr, "%s: %s\n", prog(run), text);
 	if (run->opts->json && run->nr_notes < MAX_NOTES)
 		run->note[run->nr_notes++] = strdup(text);
@@ -72,6 +76,8 @@ static void fail(struct run *run, bool *kind, const char *text)
 	struct json j;
 
 	*kind = true;
+	if (run->jobs && !print_jobs_first(run->jobs))
+		return;
 	fprintf(stderr, "%s: %s\n", prog(run), text);
 	if (!run->opts->json)
 		return;
@@ -80,14 +86,29 @@ static void fail(struct run *run, bool *kind, const char *text)
 	json_end(&j);
 }
 
+static void flush_names(void *arg)
+{
+	struct run *run = arg;
+
+	check_run_names_flush(run->samples.names);
+}
+
 static int take(struct run *run, const struct perf_event_rec *rec)
 {
-	return check_run_samples_record(&run->samples, rec);
+	int rc = 1;
+
+	if (run->jobs && rec->type == PERF_RECORD_SAMPLE)
+		rc = print_jobs_sample(run->jobs, flush_names, run);
+	if (rc < 0)
+		return rc;
+	return rc ? check_run_samples_record(&run->samples, rec) :
+		    check_run_samples_pass(&run->samples, rec);
 }
 
 static int set_up(struct run *run, const struct module_params *where)
 {
-	int rc = check_run_samples_init(&run->samples, run->opts, run->out, where);
+	FILE *out = run->jobs ? print_jobs_text(run->jobs) : run->out;
+	int rc = check_run_samples_init(&run->samples, run->opts, out, where);
 
 	run->ready = !rc;
 	return rc;
@@ -285,9 +306,42 @@ static int read_records(struct run *run, struct perf_data *pd, struct perf_order
 		}
 		if (rc <= 0)
 			return rc;
-		if (take(run, &rec))
-			return -ENOMEM;
+		rc = take(run, &rec);
+		if (rc)
+			return rc;
 	}
+}
+
+static void start_jobs(struct run *run)
+{
+	if (run->opts->jobs < 2)
+		return;
+	if (!strcmp(run->opts->perf_data, "-")) {
+		notef(run, "one job: what comes through a pipe is there only once");
+		return;
+	}
+	run->jobs = print_jobs_start(run->opts->jobs, run->out);
+	if (!run->jobs)
+		notef(run, "one job: %s", strerror(errno));
+}
+
+/* The last block, and what all jobs did. Only the first one goes on from here. */
+static void end_jobs(struct run *run, int rc)
+{
+	struct report_trace *f = &run->samples.figures;
+	struct print_jobs_sum sum = {
+		.samples = f->samples, .untestable = f->outcome[COMPARE_UNTESTABLE],
+	};
+
+	/* Without names there was no sample, and there is nothing to flush. */
+	rc = print_jobs_end(run->jobs, rc, flush_names, run, &sum);
+	run->jobs = NULL;
+	f->samples = sum.samples;
+	f->outcome[COMPARE_UNTESTABLE] = sum.untestable;
+	if (rc == -EPIPE)
+		fail(run, &run->impossible, "a job ended early");
+	else if (rc)
+		fail(run, &run->impossible, rc == -ENOMEM ? "out of memory" : strerror(-rc));
 }
 
 static void tell_file(struct run *run, const struct perf_data *pd, const struct perf_order *order)
@@ -313,8 +367,9 @@ static void from_file(struct run *run)
 	struct perf_order *order = perf_order_new(PERF_ORDER_BYTES);
 	struct perf_data *pd = NULL;
 	struct perf_error err = { 0 };
-	int rc;
+	int rc = 0;
 
+	start_jobs(run);
 	if (!strcmp(run->opts->perf_data, "-"))
 		pd = perf_data_open_fd(STDIN_FILENO, "standard input", &err);
 	else
@@ -323,13 +378,17 @@ static void from_file(struct run *run)
 		fail(run, &run->bad_input, pd ? "out of memory" : err.text);
 	} else {
 		rc = read_records(run, pd, order);
-		if (rc < 0 && perf_data_error(pd)->status)
+		if (rc < 0 && perf_data_error(pd)->status) {
 			fail(run, &run->bad_input, perf_data_error(pd)->text);
-		else if (rc < 0)
+			rc = 0;
+		} else if (rc < 0 && !run->jobs) {
 			fail(run, &run->impossible, "out of memory");
+		}
 		if (run->ready)
 			tell_file(run, pd, order);
 	}
+	if (run->jobs)
+		end_jobs(run, rc == -1 ? -ENOMEM : rc);
 	if (pd)
 		perf_data_close(pd);
 	perf_order_free(order);

@@ -31,6 +31,7 @@
  * @fault_reads: walk every sample again once for each read, with that read failing
  * @debug_frame: libdw may use .debug_frame of separate files
  * @no_io_uring: plain reads, writes and poll(2)
+ * @jobs: processes that print the stacks of @perf_data; 0: one, as everywhere else
  * @names: which frames are named, and what is written with them; its symfs and live are set
  *	from here
  * @out: where the report goes; NULL for standard output
@@ -52,6 +53,7 @@ struct check_run_options {
 	bool fault_reads;
 	bool debug_frame;
 	bool no_io_uring;
+	u32 jobs;
 	struct check_run_names_options names;
 	FILE *out;
 };

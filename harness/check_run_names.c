@@ -701,6 +701,15 @@ static bool write_folded(void *arg, FILE *out)
 }
 
 /**
+ * check_run_names_flush() - write out what is printed so far
+ * @n: the names
+ */
+void check_run_names_flush(struct check_run_names *n)
+{
+	report_stack_flush(&n->text);
+}
+
+/**
  * check_run_names_end() - write the page, the folded stacks, and what is left to print
  * @n: the names
  * @figures: of the run

@@ -77,6 +77,7 @@ const char *check_run_names_at(void *arg, u64 lookup, u64 *off);
 struct debuginfo *check_run_names_debuginfo(struct check_run_names *n);
 void check_run_names_json_end(struct check_run_names *n, FILE *out);
 void check_run_names_text(struct check_run_names *n, FILE *out);
+void check_run_names_flush(struct check_run_names *n);
 bool check_run_names_end(struct check_run_names *n, const struct report_trace *figures,
 			 const struct report_trace_context *context, const char *const *about,
 			 u32 nr_about, const char **failed);

@@ -441,6 +441,20 @@ static int walk_sample(struct check_run_samples *s, const struct perf_event_rec 
 }
 
 /**
+ * check_run_samples_pass() - pass over a sample that is walked elsewhere
+ * @s: the run
+ * @rec: the sample
+ *
+ * Which processes are known afterwards is as if it had been walked here.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int check_run_samples_pass(struct check_run_samples *s, const struct perf_event_rec *rec)
+{
+	return task_get(s->tasks, rec->pid) ? 0 : -ENOMEM;
+}
+
+/**
  * check_run_samples_record() - take the next record
  * @s: the run
  * @rec: the record, in order of time

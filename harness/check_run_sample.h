@@ -62,6 +62,7 @@ int check_run_samples_init(struct check_run_samples *s, const struct check_run_o
 			   FILE *out, const struct module_params *where);
 void check_run_samples_end(struct check_run_samples *s);
 int check_run_samples_record(struct check_run_samples *s, const struct perf_event_rec *rec);
+int check_run_samples_pass(struct check_run_samples *s, const struct perf_event_rec *rec);
 
 /* The parts of a sample's way, for one whose task is stopped: harness/defer.c. */
 enum replay_untestable check_run_samples_take(struct check_run_samples *s,

@@ -42,7 +42,9 @@ ok('ends-at-once-json', not identities(r), identities(r))
 r = Run([CHECK, '--', 'sh', '-c', 'kill -9 $$'])
 ok('killed', r.status in (0, 4) and 'signal 9' in r.err, r)
 for args in (['--'], ['a', '--', 'b'], ['--save', 'x', 'y'], ['--fault-reads', 'y'],
-             ['--perf-data', 'x', 'y'], ['--perf-data', 'x', '--', 'y'], ['-j', '2', '--', 'y']):
+             ['--perf-data', 'x', 'y'], ['--perf-data', 'x', '--', 'y'], ['-j', '2', '--', 'y'],
+             ['-j', '2', '--perf-data', 'x'], ['-j', '2', '--print', '--', 'y'],
+             ['-j', '2', '--print', '--folded', 'x', '--perf-data', 'y']):
     r = Run([CHECK] + args)
     ok('usage: ' + ' '.join(args), r.status == 2 and not r.out and r.err, r)
 

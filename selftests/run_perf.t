@@ -76,6 +76,28 @@ for name in ('leaf+', 'main+', '__libc_start'):
     ok('perf-script-unwinds-ours: ' + name.rstrip('+'), theirs.status == 0 and
        theirs.out.count(name) > 0.2 * r.testable() > 0, '%s\n%s' % (r, theirs))
 
+# Several processes print what one prints, whole files and damaged ones, in its order.
+r = sampled(lambda k: recorded(os.path.join(T, 'recursion'), 300 * k, how=['-F', '20000']), 1700)
+if r.testable() < 1700:
+    skip('jobs', 'too few samples')
+else:
+    cut = os.path.join(tmp.name, 'cut.data')
+    shutil.copy(data, cut)
+    os.truncate(cut, os.path.getsize(data) // 4 * 3)
+    for name, path, status in (('', data, 0), ('-of-a-cut-file', cut, 3)):
+        one = Run([CHECK, '--print', '--no-symbols', '--perf-data', path])
+        ok('one-job' + name, one.status == status and one.out.count(': \n') > 1100, one)
+        for n in (2, 3, 7):
+            many = Run([CHECK, '--print', '--no-symbols', '--perf-data', path, '--jobs', n])
+            ok('%d-jobs%s' % (n, name), (many.status, many.out, many.err) ==
+               (one.status, one.out, one.err), many.err)
+    with open(data) as f:
+        r = Run([CHECK, '--print', '--no-symbols', '--jobs=2', '--perf-data', '-'], stdin=f)
+    ok('one-job-for-a-pipe', r.status == 0 and 'one job: ' in r.err and r.out.count(': \n') > 1600, r)
+    r = Run(['sh', '-c', '"$1" --print --no-symbols -j 3 --perf-data "$2" | head -n 1; wait', 'sh',
+             CHECK, data])
+    ok('jobs-end-where-nobody-reads', r.status == 0 and r.out.count('\n') == 1, r)
+
 # ../cases/40: 8 KiB cut deep stacks, and that is no complete stack; 64 KiB do not.
 case = os.path.join(tmp.name, '40')
 r = Run(['./build', case], cwd=os.path.join(HERE, 'cases/40-short-stack-dump'))

@@ -13,7 +13,7 @@ enum { OPT_JOBS, OPT_JSON, OPT_VERBOSE, OPT_PERF_DATA, OPT_SAVE, OPT_FREQUENCY, 
        OPT_DEBUG_FRAME, OPT_MODE, OPT_PID, OPT_DURATION, OPT_EXIT_STATUS, OPT_CORE, OPT_EXE };
 
 static const struct cli_opt opts[] = {
-	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time (1)" },
+	[OPT_JOBS] = { "jobs", 'j', "N", "check N files at a time, or print by N processes (1)" },
 	[OPT_JSON] = { "json", 0, NULL, "one JSON object a line on stdout; what a command prints\n"
 					"there goes to stderr" },
 	[OPT_VERBOSE] = { "verbose", 'v', NULL, "name everything one by one" },
@@ -72,7 +72,6 @@ static const struct cli cli = {
  * @run: for samples
  * @command: "--" was met: a command follows
  * @sampling: an option that makes sense for samples only; NULL where there was none
- * @static_only: the same for files
  * @capturing: the same for a command or a process only
  * @named: what @sampling may point to
  */
@@ -81,7 +80,6 @@ struct options {
 	struct check_run_options run;
 	bool command;
 	const char *sampling;
-	const char *static_only;
 	const char *capturing;
 	char named[32];
 };
@@ -151,7 +149,7 @@ static int on_option(int idx, const char *value, void *arg)
 		if (cli_number(&cli, idx, value, 1, 64, &n))
 			return CLI_ERROR;
 		o->files.jobs = (unsigned int)n;
-		o->static_only = "--jobs";
+		o->run.jobs = (u32)n;
 		return 0;
 	case OPT_JSON:
 		o->files.json = o->run.json = true;
@@ -247,8 +245,11 @@ static int check_options(const struct options *o, int operands)
 		return cli_error(&cli, "--print compares nothing that --html could show");
 	if (o->run.names.verify && o->run.names.mode == CHECK_RUN_NAMES_NONE)
 		return cli_error(&cli, "--verify-symbols needs symbols");
-	if (o->static_only && samples)
-		return cli_error(&cli, "%s is for files", o->static_only);
+	if (samples && o->run.jobs && !(o->run.names.print && o->run.perf_data))
+		return cli_error(&cli, "--jobs is for files, and for --print with --perf-data");
+	if (samples && o->run.jobs && (o->run.names.folded || o->run.names.verify))
+		return cli_error(&cli, "--jobs shares out what is printed, not --%s",
+				 o->run.names.folded ? "folded" : "verify-symbols");
 	return 0;
 }
 
