@@ -6,6 +6,7 @@
 #
 # EHU_BUILD	the build folder (build/); everything is in $EHU_BUILD/kernel/kunit
 # EHU_JOBS	jobs of the kernel's build (number of CPUs)
+# EHU_KUNIT_T	only these suites: a pattern (core_*)
 # EHU_CORE	take ehframe/, arch/ and unwind/ from here (.): for a copy with a bug planted
 #
 # The first run unpacks and builds a kernel, which takes minutes; later ones build what changed.
@@ -13,6 +14,7 @@ set -eu
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MAKELEVEL MFLAGS ARCH CROSS_COMPILE CFLAGS O # of our make, not of the kernel's
 : "${EHU_BUILD:=$PWD/build}" "${EHU_JOBS:=$(nproc)}" "${EHU_CORE:=.}"
+: "${EHU_KUNIT_T:=core_*}"
 dir=$EHU_BUILD/kernel/kunit
 tar=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | sort -V | tail -n 1)
 
@@ -77,7 +79,8 @@ fi
 
 cd "$tree"
 python3 tools/testing/kunit/kunit.py run --kunitconfig "$dir/kunitconfig" --build_dir "$dir/out" \
-	--jobs "$EHU_JOBS" --kernel_args kasan_multi_shot --raw_output=all 'core_*' </dev/null > "$dir/log" 2>&1 || true
+	--jobs "$EHU_JOBS" --kernel_args kasan_multi_shot --raw_output=all "$EHU_KUNIT_T" \
+	</dev/null > "$dir/log" 2>&1 || true
 cd - >/dev/null
 [ -z "$left" ] || echo "# not here, they need a libc:$left"
 python3 tools/kernel-kunit.py "$dir/log"
