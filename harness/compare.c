@@ -33,13 +33,14 @@ static u32 cut_guesses(const struct compare_oracle *oracle, struct compare_resul
 	return oracle->nr;
 }
 
-static enum compare_field differs(const struct ehu_entry *a, const struct compare_frame *b)
+static enum compare_field differs(const struct ehu_entry *a, const struct compare_frame *b,
+				  u64 fp_lost)
 {
 	if (a->ip != b->pc)
 		return COMPARE_PC;
 	if (b->sp_known && a->sp != b->sp)
 		return COMPARE_SP;
-	if (a->flags & EHU_ENTRY_FP_KNOWN && b->fp_known && a->fp != b->fp)
+	if (a->flags & EHU_ENTRY_FP_KNOWN && b->fp_known && (a->fp ^ b->fp) & ~fp_lost)
 		return COMPARE_FP;
 	return COMPARE_NOTHING;
 }
@@ -84,7 +85,7 @@ void compare_traces(const struct ehu_trace *ours, const struct compare_oracle *o
 		return;
 
 	for (k = 0; k < ours->nr && k < nr; k++) {
-		result->field = differs(&ours->entry[k], &oracle->frame[k]);
+		result->field = differs(&ours->entry[k], &oracle->frame[k], oracle->fp_lost);
 		if (result->field) {
 			result->outcome = COMPARE_DIFFERENT;
 			result->at = k;

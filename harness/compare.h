@@ -80,6 +80,7 @@ struct compare_frame {
  * @full: it would have gone on, but the array was full
  * @fault: a proved fault that ended it
  * @next_pc: for COMPARE_FAULT_SIGNED_RA: the next pc, without its signature
+ * @fp_lost: bits of a frame pointer that it does not read from the stack
  */
 struct compare_oracle {
 	struct compare_frame *frame;
@@ -87,6 +88,7 @@ struct compare_oracle {
 	bool full;
 	enum compare_fault fault;
 	u64 next_pc;
+	u64 fp_lost;
 };
 
 /**

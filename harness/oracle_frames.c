@@ -416,6 +416,8 @@ int oracle_frames_walk(struct oracle_frames *o, const struct ehu_regs *regs,
 	out->nr = 0;
 	out->full = false;
 	out->fault = COMPARE_FAULT_NONE;
+	/* libdwfl reads words as long as the ELF class says; x32's registers are longer. */
+	out->fp_lost = o->arch->abi.word_size > o->arch->abi.addr_size ? ~0xffffffffULL : 0;
 	o->regs = regs;
 	o->mem = mem;
 	o->cost = (struct oracle_frames_cost){ 0 };

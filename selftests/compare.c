@@ -32,7 +32,7 @@ FIXTURE_SETUP(two)
 			k ? COMPARE_VIA_EH_FRAME : COMPARE_VIA_REGS, true, true, !k };
 	}
 	self->ours = (struct ehu_trace){ self->entry, MAX, 5, EHF_STOP_RA_UNDEFINED, { 0 } };
-	self->oracle = (struct compare_oracle){ self->frame, 5, false, COMPARE_FAULT_NONE, 0 };
+	self->oracle = (struct compare_oracle){ self->frame, 5, false, COMPARE_FAULT_NONE, 0, 0 };
 }
 
 static void run(FIXTURE_DATA(two) *self)
@@ -74,6 +74,21 @@ TEST_F(two, each_field_of_each_frame_differs)
 			*v[f] -= 8;
 		}
 	}
+}
+
+/* x32: of a saved register the oracle reads half. */
+TEST_F(two, fp_counts_as_far_as_it_is_read)
+{
+	self->entry[2].fp |= 0xffffffffULL << 32;
+	run(self);
+	EXPECT_EQ(COMPARE_DIFFERENT, self->r.outcome);
+	self->oracle.fp_lost = 0xffffffffULL << 32;
+	run(self);
+	EXPECT_EQ(COMPARE_EQUAL, self->r.outcome);
+	self->entry[2].fp ^= 0x80000000;
+	run(self);
+	EXPECT_EQ(COMPARE_DIFFERENT, self->r.outcome);
+	EXPECT_EQ(COMPARE_FP, self->r.field);
 }
 
 TEST_F(two, fp_counts_where_both_know_it)
