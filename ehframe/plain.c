@@ -13,32 +13,6 @@
 /* Operands of one byte times a factor of this size fit a field of 9 bits. */
 #define MAX_FACTOR	2
 
-/* What is the same for a whole program. */
-struct machine {
-	u16 fp;
-	u16 ra;
-	u16 sp;
-	u32 shift;	/* log2 of a stack slot's size */
-	bool big_endian;
-	bool ra_state;
-	s16 sp_slot;
-	u32 states;
-};
-
-static inline struct machine machine_of(const struct ehf_ctx *ctx, u16 ra_reg)
-{
-	const struct ehf_abi *abi = ctx->abi;
-	u32 states = ctx->limits->states;
-
-	return (struct machine){
-		.fp = abi->reg_fp, .ra = ra_reg, .sp = abi->reg_sp,
-		.shift = abi->word_size == 8 ? 3 : 2,
-		.big_endian = abi->big_endian, .ra_state = abi->ra_state,
-		.sp_slot = abi->sp_slot,
-		.states = states < EHF_MAX_STATES ? states : EHF_MAX_STATES,
-	};
-}
-
 /* @off in slots, where it is a multiple and fits in @bits, signed. */
 static bool in_slots(s64 off, u32 size, u32 bits, u64 *field)
 {
@@ -201,57 +175,56 @@ static inline bool short_uleb(const u8 **p, const u8 *end, u64 *v)
 	return true;
 }
 
-static inline bool set_cfa_off(struct ehf_plain *row, u64 off, u32 shift)
+static inline __attribute__((always_inline)) bool set_cfa_off(struct ehf_plain *row, u64 off, u32 shift)
 {
 	/* Two bytes of ULEB128 have 14 bits: they fit. */
 	row->word = (row->word & ~EHF_PLAIN_CFA) | off << (EHF_PLAIN_CFA_OFF - shift);
 	return !(off & ((1U << shift) - 1));
 }
 
-static inline bool set_cfa_reg(const struct machine *m, struct ehf_plain *row, u64 reg)
+static inline bool set_cfa_reg(const struct ehf_plain_cie *c, struct ehf_plain *row, u64 reg)
 {
-	row->word = (row->word & ~EHF_PLAIN_CFA_FP) | (reg == m->fp ? EHF_PLAIN_CFA_FP : 0);
-	return reg == m->fp || reg == m->sp;
+	row->word = (row->word & ~EHF_PLAIN_CFA_FP) | (reg == c->fp ? EHF_PLAIN_CFA_FP : 0);
+	return reg == c->fp || reg == c->sp;
 }
 
 /* One of the tracked registers is saved at CFA + @off slots. */
-static inline bool set_saved(const struct machine *m, struct ehf_plain *row, u64 reg, s64 off)
+static inline __attribute__((always_inline)) bool set_saved(const struct ehf_plain_cie *c, const struct ehf_abi *abi,
+			     struct ehf_plain *row, u64 reg, s64 off)
 {
 	const u64 field = (u64)off & 0x1ff;
 
-	if (reg == m->fp) {
+	if (reg == c->fp) {
 		row->word = (row->word & ~EHF_PLAIN_FP) | EHF_PLAIN_FP_SAVED | field << EHF_PLAIN_FP_OFF;
 		return true;
 	}
-	if (reg == m->ra) {
+	if (reg == c->ra) {
 		row->word = (row->word & ~EHF_PLAIN_RA) | field << EHF_PLAIN_RA_OFF;
 		return off;
 	}
 	row->word |= EHF_PLAIN_SP_SAVED;
-	return m->sp_slot && off * (1 << m->shift) == m->sp_slot;
+	return abi->sp_slot && off * (1 << c->shift) == abi->sp_slot;
 }
 
 /* Some of the tracked registers get back what they had in the CIE. */
-static inline void restore(const struct machine *m, struct ehf_plain *row, const struct ehf_plain *initial,
-		    u64 reg)
+static inline __attribute__((always_inline)) void restore(const struct ehf_plain_cie *c, struct ehf_plain *row, u64 reg)
 {
-	const u64 mask = reg == m->fp ? EHF_PLAIN_FP : reg == m->ra ? EHF_PLAIN_RA :
+	const u64 mask = reg == c->fp ? EHF_PLAIN_FP : reg == c->ra ? EHF_PLAIN_RA :
 								      EHF_PLAIN_SP_SAVED;
 
-	row->word = (row->word & ~mask) | (initial->word & mask);
+	row->word = (row->word & ~mask) | (c->initial.word & mask);
 }
 
-static inline bool is_tracked(const struct ehf_plain_cie *cie, u64 reg)
+static inline bool is_tracked(const struct ehf_plain_cie *c, u64 reg)
 {
-	return reg < 64 && cie->tracked >> reg & 1;
+	return reg < 64 && c->tracked >> reg & 1;
 }
 
 /*
  * The instructions that are not the most frequent ones and move no location. False for one that
  * leaves the short way.
  */
-static bool rare(const struct machine *m, const struct ehf_plain_cie *cie, struct ehf_plain_run *r,
-		 u8 op)
+static bool rare(const struct ehf_plain_cie *c, struct ehf_plain_run *r, u8 op)
 {
 	struct ehf_plain *row = &r->row;
 	u64 reg, v = 0;
@@ -261,11 +234,11 @@ static bool rare(const struct machine *m, const struct ehf_plain_cie *cie, struc
 		return true;
 	case DW_CFA_def_cfa:
 		return short_uleb(&r->p, r->end, &reg) && short_uleb(&r->p, r->end, &v) &&
-		       set_cfa_reg(m, row, reg) && set_cfa_off(row, v, m->shift);
+		       set_cfa_reg(c, row, reg) && set_cfa_off(row, v, c->shift);
 	case DW_CFA_def_cfa_register:
-		return short_uleb(&r->p, r->end, &reg) && set_cfa_reg(m, row, reg);
+		return short_uleb(&r->p, r->end, &reg) && set_cfa_reg(c, row, reg);
 	case DW_CFA_remember_state:
-		if (r->depth >= m->states)
+		if (r->depth >= r->states)
 			return false;
 		r->stack[r->depth++] = *row;
 		return true;
@@ -276,33 +249,33 @@ static bool rare(const struct machine *m, const struct ehf_plain_cie *cie, struc
 		return true;
 	case DW_CFA_offset_extended:
 		return short_uleb(&r->p, r->end, &reg) && short_uleb(&r->p, r->end, &v) &&
-		       !is_tracked(cie, reg);
+		       !is_tracked(c, reg);
 	case DW_CFA_restore_extended:
 		if (!short_uleb(&r->p, r->end, &reg))
 			return false;
-		if (is_tracked(cie, reg))
-			restore(m, row, &cie->initial, reg);
+		if (is_tracked(c, reg))
+			restore(c, row, reg);
 		return true;
 	case DW_CFA_undefined:
-		if (!short_uleb(&r->p, r->end, &reg) || reg == m->sp)
+		if (!short_uleb(&r->p, r->end, &reg) || reg == c->sp)
 			return false;
-		if (reg == m->fp)
+		if (reg == c->fp)
 			row->word = (row->word & ~EHF_PLAIN_FP) | EHF_PLAIN_FP_LOST;
-		else if (reg == m->ra)
+		else if (reg == c->ra)
 			row->word = (row->word & ~EHF_PLAIN_RA) | EHF_PLAIN_RA_UNDEF;
 		return true;
 	case DW_CFA_same_value:
-		if (!short_uleb(&r->p, r->end, &reg) || reg == m->sp || reg == m->ra)
+		if (!short_uleb(&r->p, r->end, &reg) || reg == c->sp || reg == c->ra)
 			return false;
-		if (reg == m->fp)
+		if (reg == c->fp)
 			row->word &= ~EHF_PLAIN_FP;
 		return true;
 	case DW_CFA_register:
 		return short_uleb(&r->p, r->end, &reg) && short_uleb(&r->p, r->end, &v) &&
-		       !is_tracked(cie, reg);
+		       !is_tracked(c, reg);
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
-		if (!short_uleb(&r->p, r->end, &reg) || is_tracked(cie, reg) ||
+		if (!short_uleb(&r->p, r->end, &reg) || is_tracked(c, reg) ||
 		    !short_uleb(&r->p, r->end, &v) || v > (u64)(r->end - r->p))
 			return false;
 		r->p += v;
@@ -311,7 +284,7 @@ static bool rare(const struct machine *m, const struct ehf_plain_cie *cie, struc
 		return short_uleb(&r->p, r->end, &v);
 	case DW_CFA_GNU_window_save:
 		/* That the RA is signed makes no other step. */
-		return m->ra_state;
+		return r->abi->ra_state;
 	default:
 		return false;
 	}
@@ -329,93 +302,103 @@ enum result { REACHED, FULL, LEFT };
  * at here fewer than 2^23 instructions.
  */
 static inline __attribute__((always_inline)) enum result
-execute(const struct machine *m, const struct ehf_plain_cie *cie, struct ehf_plain_run *run,
-	u64 until, u64 start, struct ehf_plain_row *rows, u32 max, u32 *nr, u64 *insns)
+execute(const struct ehf_plain_cie *c, struct ehf_plain_run *run, u32 shift, u64 until, u64 start,
+	 struct ehf_plain_row *rows, u32 max, u32 *nr, u64 *insns)
 {
-	const u32 code_align = cie->code_align;
+	const u32 code_align = c->code_align;
 	enum result result = REACHED;
-	struct ehf_plain_run r;
-	const u8 *at = run->p;
-	u64 delta, v;
-	u8 op, len;
+	const u8 *p = run->p, *const end = run->end, *at = p;
+	struct ehf_plain row = run->row;
+	u64 loc = run->loc;
+	u64 delta, v, count = 0;
+	u32 op;
+	u8 len;
 
-	r.p = run->p;
-	r.end = run->end;
-	r.loc = run->loc;
-	r.row = run->row;
-	r.depth = 0;
-	while (r.p < r.end) {
-		at = r.p;
-		op = *r.p++;
-		++*insns;
-		delta = (u8)(op - DW_CFA_advance_loc);
-		if (delta < 0x40)
+	while (p < end) {
+		at = p;
+		op = *p++;
+		count++;
+		if (op - DW_CFA_advance_loc < 0x40) {
+			delta = op - DW_CFA_advance_loc;
 			goto advance;
+		}
 		if (op == DW_CFA_def_cfa_offset) {
-			if (ehf_likely(short_uleb(&r.p, r.end, &v) &&
-				       set_cfa_off(&r.row, v, m->shift)))
+			v = *p++;
+			if (ehf_unlikely(v >= 0x80)) {
+				v = (v & 0x7f) | (u64)*p++ << 7;
+				if (v >> 14)
+					goto left;
+			}
+			if (ehf_likely(set_cfa_off(&row, v, shift)))
 				continue;
 			goto left;
 		}
 		if ((op & 0xc0) == DW_CFA_offset) {
-			if (ehf_unlikely(r.p == r.end || *r.p >= 0x80))
+			v = *p++;
+			if (ehf_unlikely(v >= 0x80))
 				goto left;
-			v = *r.p++;
-			if (cie->tracked >> (op & 0x3f) & 1 &&
-			    !set_saved(m, &r.row, op & 0x3f, (s64)v * cie->factor))
+			if (c->tracked >> (op & 0x3f) & 1 &&
+			    !set_saved(c, run->abi, &row, op & 0x3f, (s64)v * c->factor))
 				goto left;
 			continue;
 		}
 		if ((op & 0xc0) == DW_CFA_restore) {
-			if (cie->tracked >> (op & 0x3f) & 1)
-				restore(m, &r.row, &cie->initial, op & 0x3f);
+			if (c->tracked >> (op & 0x3f) & 1)
+				restore(c, &row, op & 0x3f);
 			continue;
 		}
 		if (op < DW_CFA_advance_loc1 || op > DW_CFA_advance_loc4) {
 			bool good;
 
-			run->p = r.p;
-			run->row = r.row;
-			good = rare(m, cie, run, op);
-			r.p = run->p;
-			r.row = run->row;
+			run->p = p;
+			run->row = row;
+			good = rare(c, run, (u8)op);
+			p = run->p;
+			row = run->row;
 			if (good)
 				continue;
 			goto left;
 		}
 		len = (u8)(1U << (op - DW_CFA_advance_loc1));
-		if ((u64)(r.end - r.p) < len)
+		if ((u64)(end - p) < len)
 			goto left;
-		delta = ehf_number(r.p, len, m->big_endian);
-		r.p += len;
+		delta = ehf_number(p, len, run->abi->big_endian);
+		p += len;
 advance:
 		if (rows && delta) {
 			if (*nr == max) {
-				r.p = at;
+				p = at;
 				result = FULL;
 				break;
 			}
-			rows[*nr].start = start + r.loc;
-			rows[*nr].row = r.row;
+			rows[*nr].start = start + loc;
+			rows[*nr].row = row;
 			++*nr;
 		}
 		if (rows) {
-			r.loc += delta * code_align;
-			if (r.loc > until)
+			loc += delta * code_align;
+			if (loc > until)
 				break;
 		} else {
 			delta *= code_align;
-			if (r.loc + delta > until)
+			if (loc + delta > until)
 				break;
-			r.loc += delta;
+			loc += delta;
 		}
 	}
-	run->p = r.p;
-	run->loc = r.loc;
-	run->row = r.row;
+	*insns += count;
+	/* An operand of the last instruction was none of its own. */
+	if (ehf_unlikely(p > end)) {
+		run->loc = loc;
+		return LEFT;
+	}
+	run->p = p;
+	run->loc = loc;
+	run->row = row;
 	return result;
 left:
-	run->loc = r.loc;
+	*insns += count;
+	run->loc = loc;
 	return LEFT;
 }
 
@@ -435,9 +418,9 @@ struct short_fde {
 
 /* Length and id, from bytes at hand: 32-bit format, all of it there. */
 static inline __attribute__((always_inline)) const u8 *
-short_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, u64 *len, u64 *id)
+short_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, bool big_endian,
+	   u64 *len, u64 *id)
 {
-	const bool big_endian = ctx->abi->big_endian;
 	const u64 off = addr - ctx->hand.start;
 	u64 left;
 	const u8 *p;
@@ -460,27 +443,28 @@ short_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, u64
 
 /* An FDE's length and CIE pointer; what follows is at the address that is returned. */
 static inline __attribute__((always_inline)) const u8 *
-short_fde(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, struct short_fde *f)
+short_fde(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, bool big_endian,
+	  struct short_fde *f)
 {
 	u64 len, id;
-	const u8 *p = short_head(ctx, s, addr, &len, &id);
+	const u8 *p = short_head(ctx, s, addr, big_endian, &len, &id);
 
 	if (!p || !id || id > addr + 4 - s->eh_frame)
 		return NULL;
 	f->next = addr + 4 + len;
 	f->cie = addr + 4 - id;
 	f->end = p + 4 + len;
-	return p + 8;
+	/* Operands are read before it is known that they are there. */
+	return ctx->hand.len - (f->next - ctx->hand.start) < 2 ? NULL : p + 8;
 }
 
 /* The range, pc-relative in 4 bytes, and what follows. False where it is not so simple. */
-static inline bool short_range(const struct ehf_ctx *ctx, u64 addr, const u8 *p, bool sized,
-			       struct short_fde *f)
+static inline __attribute__((always_inline)) bool
+short_range(const struct ehf_abi *abi, u64 addr, const u8 *p, bool sized, bool big_endian,
+	    struct short_fde *f)
 {
-	const struct ehf_abi *abi = ctx->abi;
-
-	f->start = ehf_addr(abi, addr + 8 + ehf_sign_extend(ehf_number(p, 4, abi->big_endian), 4));
-	f->range = ehf_number(p + 4, 4, abi->big_endian);
+	f->start = ehf_addr(abi, addr + 8 + (u64)(s64)(s32)ehf_number(p, 4, big_endian));
+	f->range = ehf_number(p + 4, 4, big_endian);
 	if (f->range >> 31 || f->start >> 62)
 		return false;
 	if (abi->addr_size == 4 && f->start + f->range > ~0U)
@@ -499,7 +483,7 @@ static inline bool short_range(const struct ehf_ctx *ctx, u64 addr, const u8 *p,
  * The instructions of nearly all CIEs: def_cfa, then registers that are saved, then padding; in that
  * of _start an RA that is undefined.
  */
-static bool short_cie_insns(const struct machine *m, const u8 *p, const u8 *end,
+static bool short_cie_insns(const struct ehf_abi *abi, const u8 *p, const u8 *end,
 			    struct ehf_plain_cie *cie)
 {
 	struct ehf_plain *row = &cie->initial;
@@ -507,14 +491,14 @@ static bool short_cie_insns(const struct machine *m, const u8 *p, const u8 *end,
 
 	row->word = 0;
 	if (p == end || *p++ != DW_CFA_def_cfa || !short_uleb(&p, end, &reg) ||
-	    !short_uleb(&p, end, &off) || !set_cfa_reg(m, row, reg) ||
-	    !set_cfa_off(row, off, m->shift))
+	    !short_uleb(&p, end, &off) || !set_cfa_reg(cie, row, reg) ||
+	    !set_cfa_off(row, off, cie->shift))
 		return false;
 	while (p < end) {
 		reg = *p++;
 		if (reg == DW_CFA_nop)
 			continue;
-		if (reg == DW_CFA_undefined && p < end && *p == m->ra) {
+		if (reg == DW_CFA_undefined && p < end && *p == cie->ra) {
 			row->word = (row->word & ~EHF_PLAIN_RA) | EHF_PLAIN_RA_UNDEF;
 			p++;
 			continue;
@@ -523,7 +507,7 @@ static bool short_cie_insns(const struct machine *m, const u8 *p, const u8 *end,
 			return false;
 		reg &= 0x3f;
 		off = *p++;
-		if (cie->tracked >> reg & 1 && !set_saved(m, row, reg, (s64)off * cie->factor))
+		if (cie->tracked >> reg & 1 && !set_saved(cie, abi, row, reg, (s64)off * cie->factor))
 			return false;
 	}
 	return true;
@@ -570,8 +554,7 @@ static bool short_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u6
 {
 	const struct ehf_abi *abi = ctx->abi;
 	u64 len, id;
-	const u8 *p = short_head(ctx, s, addr, &len, &id), *end, *letters;
-	struct machine m;
+	const u8 *p = short_head(ctx, s, addr, abi->big_endian, &len, &id), *end, *letters;
 	s64 data_align;
 	u32 k = 0;
 
@@ -592,23 +575,26 @@ static bool short_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u6
 		return false;
 	data_align = (s64)ehf_sign_extend((u64)p[2] << 1, 1) / 2;
 	cie->code_align = p[1];
-	cie->ra_reg = p[3];
+	cie->ra = p[3];
 	cie->sized = k;
 	p += 4;
-	m = machine_of(ctx, cie->ra_reg);
-	cie->factor = (s8)(data_align / (1 << m.shift));
+	cie->shift = abi->word_size == 8 ? 3 : 2;
+	cie->factor = (s8)(data_align / (1 << cie->shift));
 	if (cie->factor > MAX_FACTOR || cie->factor < -MAX_FACTOR || !cie->factor ||
-	    cie->factor * (1 << m.shift) != data_align || m.fp > 63 || m.ra > 63 || m.sp > 63 ||
-	    m.fp == m.ra || m.fp == m.sp || m.ra == m.sp || abi->addr_size < 4)
+	    cie->factor * (1 << cie->shift) != data_align || abi->reg_fp > 63 ||
+	    abi->reg_sp > 63 || cie->ra > 63 || abi->reg_fp == cie->ra ||
+	    abi->reg_fp == abi->reg_sp || cie->ra == abi->reg_sp)
 		return false;
-	cie->tracked = 1ULL << m.fp | 1ULL << m.ra | 1ULL << m.sp;
+	cie->fp = (u8)abi->reg_fp;
+	cie->sp = (u8)abi->reg_sp;
+	cie->tracked = 1ULL << cie->fp | 1ULL << cie->ra | 1ULL << cie->sp;
 	if (k)
 		p = short_augmentation(letters + 1, p, end);
 	/* Without an 'R' addresses are absolute. */
 	if (!k || !p)
 		return false;
 	cie->size = (u32)(end - p);
-	return short_cie_insns(&m, p, end, cie);
+	return short_cie_insns(abi, p, end, cie);
 }
 
 /* Learns a CIE; also that it is none for the short way. */
@@ -624,7 +610,7 @@ static __attribute__((noinline)) void learn_cie(const struct ehf_ctx *ctx,
 /* The address that a table entry's field of 4 bytes at @p stands for. */
 static inline u64 entry_field(const struct ehf_section *s, const u8 *p, bool big_endian, u64 mask)
 {
-	return (s->hdr + ehf_sign_extend(ehf_number(p, 4, big_endian), 4)) & mask;
+	return (s->hdr + (u64)(s64)(s32)ehf_number(p, 4, big_endian)) & mask;
 }
 
 /* The last entry of a table of 4-byte distances from the header whose start is not above @pc. */
@@ -633,7 +619,7 @@ short_search(const struct ehf_section *s, const struct ehf_hand *table, u64 pc, 
 	     u64 mask)
 {
 	const u8 *at = table->p;
-	u64 nr = s->nr_fdes;
+	u64 nr = table->len / 8;
 
 	while (nr > 1) {
 		const u64 half = nr / 2;
@@ -645,12 +631,88 @@ short_search(const struct ehf_section *s, const struct ehf_hand *table, u64 pc, 
 	return at;
 }
 
+/* The first instruction of a program. */
+static inline void begin(struct ehf_plain_run *run, const struct ehf_ctx *ctx,
+			 const struct short_fde *f, struct ehf_plain initial)
+{
+	run->p = f->insns;
+	run->end = f->end;
+	run->abi = ctx->abi;
+	run->states = ctx->limits->states < EHF_MAX_STATES ? ctx->limits->states : EHF_MAX_STATES;
+	run->depth = 0;
+	run->loc = 0;
+	run->row = initial;
+}
+
+/**
+ * ehf_plain_table() - make a search table ready for ehf_plain_find()
+ * @s: the section
+ * @table: bytes at hand, as many as @s->nr_fdes entries have; its length becomes 0 where the table
+ *	is of another kind than nearly all
+ */
+void ehf_plain_table(const struct ehf_section *s, struct ehf_hand *table)
+{
+	if (s->table_enc != (DW_EH_PE_datarel | DW_EH_PE_sdata4) || s->entry_size != 8 ||
+	    !s->nr_fdes || table->start != s->table || table->len / 8 < s->nr_fdes || s->hdr >> 62)
+		table->len = 0;
+	else
+		table->len = s->nr_fdes * 8;
+}
+
+static inline __attribute__((always_inline)) bool
+find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table, u64 pc,
+     struct ehf_plain *plain, bool big_endian, u32 word_size, u32 addr_size)
+{
+	const u64 mask = addr_size == 4 ? ~0U : ~0ULL;
+	struct ehf_plain_cie *cie;
+	struct ehf_plain_run run;
+	struct short_fde f;
+	u64 start, fde;
+	const u8 *p;
+
+	if (table->len < 8 || pc < s->text_start || pc >= s->text_end || pc >> 62 || !ctx->nr_plain)
+		return false;
+	p = short_search(s, table, pc, big_endian, mask);
+	start = entry_field(s, p, big_endian, mask);
+	fde = entry_field(s, p + 4, big_endian, mask);
+	if (fde < s->eh_frame)
+		return false;
+	p = short_fde(ctx, s, fde, big_endian, &f);
+	if (!p)
+		return false;
+	cie = &ctx->plain[(f.cie >> 2 ^ f.cie >> 12) & (ctx->nr_plain - 1)];
+	if (ehf_unlikely(cie->addr != f.cie || cie->generation != ctx->generation))
+		learn_cie(ctx, s, f.cie, cie);
+	if (!cie->usable || !short_range(ctx->abi, fde, p, cie->sized, big_endian, &f) ||
+	    f.start != start || pc - start >= f.range ||
+	    (u64)(f.end - f.insns) + cie->size > ctx->limits->insns)
+		return false;
+	begin(&run, ctx, &f, cie->initial);
+	if (execute(cie, &run, word_size == 8 ? 3 : 2, pc - start, 0, NULL, 0, NULL,
+		    &ctx->cost->insns) != REACHED)
+		return false;
+	*plain = run.row;
+	if ((plain->word & EHF_PLAIN_RA) == EHF_PLAIN_RA_UNDEF)
+		*plain = ehf_plain_none(EHF_STOP_RA_UNDEFINED);
+	return plain->word & (EHF_PLAIN_RA | EHF_PLAIN_STOP);
+}
+
+/* Little-endian machines of 64 bits have code of their own. */
+static __attribute__((noinline)) bool
+find_any(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table,
+	 u64 pc, struct ehf_plain *plain)
+{
+	const struct ehf_abi *abi = ctx->abi;
+
+	return find(ctx, s, table, pc, plain, abi->big_endian, abi->word_size, abi->addr_size);
+}
+
 /**
  * ehf_plain_find() - the plain row that describes a pc
  * @ctx: memory, machine, limits, counters, and what is known of CIEs; @ctx->hand should have
  *	.eh_frame
  * @s: the section that covers it
- * @table: the bytes of its search table
+ * @table: its search table, as ehf_plain_table() left it
  * @pc: the address to look up (for a return address: that minus 1)
  * @plain: filled in; an RA that is undefined is a stop
  *
@@ -663,49 +725,10 @@ bool ehf_plain_find(const struct ehf_ctx *ctx, const struct ehf_section *s,
 		    const struct ehf_hand *table, u64 pc, struct ehf_plain *plain)
 {
 	const struct ehf_abi *abi = ctx->abi;
-	struct ehf_plain_cie *cie;
-	struct ehf_plain_run run;
-	struct short_fde f;
-	struct machine m;
-	u64 insns = 0;
-	const u8 *p;
-	u64 start, fde;
 
-	if (s->table_enc != (DW_EH_PE_datarel | DW_EH_PE_sdata4) || s->entry_size != 8 ||
-	    !s->nr_fdes || table->start != s->table || table->len / 8 < s->nr_fdes ||
-	    pc < s->text_start || pc >= s->text_end || pc >> 62 || s->hdr >> 62 || !ctx->nr_plain)
-		return false;
-	if (abi->addr_size == 8)
-		p = short_search(s, table, pc, abi->big_endian, ~0ULL);
-	else
-		p = short_search(s, table, pc, abi->big_endian, ~0U);
-	start = ehf_addr(abi, entry_field(s, p, abi->big_endian, ~0ULL));
-	fde = ehf_addr(abi, entry_field(s, p + 4, abi->big_endian, ~0ULL));
-	if (fde < s->eh_frame)
-		return false;
-	p = short_fde(ctx, s, fde, &f);
-	if (!p)
-		return false;
-	cie = &ctx->plain[(f.cie >> 2 ^ f.cie >> 12) & (ctx->nr_plain - 1)];
-	if (ehf_unlikely(cie->addr != f.cie || cie->generation != ctx->generation))
-		learn_cie(ctx, s, f.cie, cie);
-	if (!cie->usable || !short_range(ctx, fde, p, cie->sized, &f) || f.start != start ||
-	    pc - start >= f.range ||
-	    (u64)(f.end - f.insns) + cie->size > ctx->limits->insns)
-		return false;
-	m = machine_of(ctx, cie->ra_reg);
-	run.p = f.insns;
-	run.end = f.end;
-	run.loc = 0;
-	run.row = cie->initial;
-	run.depth = 0;
-	if (execute(&m, cie, &run, pc - start, start, NULL, 0, NULL, &insns) != REACHED)
-		return false;
-	ctx->cost->insns += insns;
-	*plain = run.row;
-	if ((plain->word & EHF_PLAIN_RA) == EHF_PLAIN_RA_UNDEF)
-		*plain = ehf_plain_none(EHF_STOP_RA_UNDEFINED);
-	return plain->word & (EHF_PLAIN_RA | EHF_PLAIN_STOP);
+	if (ehf_likely(abi->word_size == 8 && abi->addr_size == 8 && !abi->big_endian))
+		return find(ctx, s, table, pc, plain, false, 8, 8);
+	return find_any(ctx, s, table, pc, plain);
 }
 
 /**
@@ -729,14 +752,16 @@ void ehf_pass_start(struct ehf_pass *pass, const struct ehf_ctx *ctx, const stru
 static inline bool next_short(struct ehf_pass *pass, u64 addr)
 {
 	const struct ehf_ctx *ctx = pass->ctx;
+	const bool big_endian = ctx->abi->big_endian;
 	struct ehf_fde *fde = &pass->fde;
 	struct short_fde f;
 	const u8 *p;
 
 	if (!pass->cie.usable)
 		return false;
-	p = short_fde(ctx, pass->s, addr, &f);
-	if (!p || f.cie != fde->cie.addr || !short_range(ctx, addr, p, pass->cie.sized, &f) ||
+	p = short_fde(ctx, pass->s, addr, big_endian, &f);
+	if (!p || f.cie != fde->cie.addr ||
+	    !short_range(ctx->abi, addr, p, pass->cie.sized, big_endian, &f) ||
 	    (u64)(f.end - f.insns) + pass->cie.size > ctx->limits->insns)
 		return false;
 	pass->rec = (struct ehf_record){ EHF_RECORD_FDE, addr, f.next, f.cie };
@@ -745,11 +770,7 @@ static inline bool next_short(struct ehf_pass *pass, u64 addr)
 	fde->range_end = f.start + f.range;
 	fde->end = f.next;
 	fde->insns = f.next - (u64)(f.end - f.insns);
-	pass->run.p = f.insns;
-	pass->run.end = f.end;
-	pass->run.loc = 0;
-	pass->run.row = pass->cie.initial;
-	pass->run.depth = 0;
+	begin(&pass->run, ctx, &f, pass->cie.initial);
 	pass->state = f.range ? EHF_PASS_RUNS : EHF_PASS_DONE;
 	return true;
 }
@@ -811,13 +832,16 @@ u32 ehf_pass_rows(struct ehf_pass *pass, struct ehf_plain_row *rows, u32 max)
 {
 	const u64 start = pass->fde.start, last = pass->fde.range_end - 1 - start;
 	struct ehf_plain_run *run = &pass->run;
-	struct machine m;
+	u64 *const insns = &pass->ctx->cost->insns;
+	enum result result;
 	u32 nr = 0;
 
 	if (pass->state == EHF_PASS_RUNS) {
-		m = machine_of(pass->ctx, pass->fde.cie.ra_reg);
-		switch (execute(&m, &pass->cie, run, last, start, rows, max, &nr,
-				&pass->ctx->cost->insns)) {
+		if (pass->cie.shift == 3)
+			result = execute(&pass->cie, run, 3, last, start, rows, max, &nr, insns);
+		else
+			result = execute(&pass->cie, run, 2, last, start, rows, max, &nr, insns);
+		switch (result) {
 		case REACHED:
 			if (run->loc > last)
 				pass->state = EHF_PASS_DONE;

@@ -47,18 +47,22 @@ struct ehf_plain_row {
 /**
  * struct ehf_plain_run - a program on the short way
  * @p: the next instruction
- * @end: one past the last one
+ * @end: one past the last one; two more bytes can be read
+ * @abi: the machine
+ * @states: how deep the stack may get
  * @loc: bytes from the FDE's start to where the rules so far begin to hold
- * @row: those rules
  * @depth: states on the stack
+ * @row: those rules
  * @stack: remembered states
  */
 struct ehf_plain_run {
 	const u8 *p;
 	const u8 *end;
+	const struct ehf_abi *abi;
+	u32 states;
+	u32 depth;
 	u64 loc;
 	struct ehf_plain row;
-	u32 depth;
 	struct ehf_plain stack[EHF_MAX_STATES];
 };
 
@@ -84,6 +88,7 @@ struct ehf_pass {
 
 bool ehf_plain_pack(const struct ehf_abi *abi, const struct ehf_row *row, struct ehf_plain *plain);
 void ehf_plain_unpack(const struct ehf_abi *abi, struct ehf_plain plain, struct ehf_row *row);
+void ehf_plain_table(const struct ehf_section *s, struct ehf_hand *table);
 bool ehf_plain_find(const struct ehf_ctx *ctx, const struct ehf_section *s,
 		    const struct ehf_hand *table, u64 pc, struct ehf_plain *plain);
 

@@ -89,15 +89,18 @@ struct ehf_fde {
 };
 
 /**
- * struct ehf_plain_cie - what the short way to plain rows needs to know of a CIE
+ * struct ehf_plain_cie - what the short way to plain rows needs to know of a CIE and the machine
  * @generation: of the sections when it was read; 0 where nothing is known
  * @addr: address of its first byte
  * @initial: the rules after its instructions
  * @tracked: bit n is set where register n is FP, RA or SP
  * @size: bytes of its instructions
- * @ra_reg: return address column
+ * @fp: DWARF number of FP
+ * @ra: return address column
+ * @sp: DWARF number of SP
  * @code_align: code alignment factor
  * @factor: data alignment factor in stack slots
+ * @shift: log2 of a stack slot's size
  * @sized: its FDEs have augmentation data with a length
  * @usable: its FDEs may have plain rows
  */
@@ -107,11 +110,14 @@ struct ehf_plain_cie {
 	struct ehf_plain initial;
 	u64 tracked;
 	u32 size;
-	u8 ra_reg;
+	u8 fp;
+	u8 ra;
+	u8 sp;
 	u8 code_align;
 	s8 factor;
-	bool sized : 1;
-	bool usable : 1;
+	u8 shift;
+	bool sized;
+	bool usable;
 };
 
 /* CIEs that a memo keeps. Most files have one to three; a slot is shared by address. */

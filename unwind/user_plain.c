@@ -189,16 +189,16 @@ static void take_section(const struct ehu_unwind *u, struct ehu_near *near,
 	near->ctx.nr_plain = u->memo ? EHF_MEMO_PLAIN : EHU_NEAR_PLAIN;
 	near->ctx.generation = generation;
 	frame->start = s->eh_frame;
-	table->start = s->table;
 	frame->p = u->mem->direct(u->mem, s->eh_frame, size, &frame->len);
-	table->p = NULL;
-	if (frame->p && s->table && s->nr_fdes < ~0ULL / 16)
-		table->p = u->mem->direct(u->mem, s->table, s->nr_fdes * s->entry_size,
-					  &table->len);
 	if (!frame->p)
 		frame->len = 0;
+	*table = (struct ehf_hand){ NULL, s->table, 0 };
+	if (!s->table || s->nr_fdes >= ~0ULL / 16)
+		return;
+	table->p = u->mem->direct(u->mem, s->table, s->nr_fdes * s->entry_size, &table->len);
 	if (!table->p)
 		table->len = 0;
+	ehf_plain_table(s, table);
 }
 
 /* The row of an address by the short way; the cache learns it. */
