@@ -2,7 +2,7 @@
 /*
  * unwind/user.c and unwind/walk.c: frames of every kind and each reason to stop. Every walk is done
  * with memory that is copied and memory that is at hand, without and with the cache, and must give
- * the same trace.
+ * the same trace; where the cache knows all rows, at the same cost.
  */
 #include "selftests/kselftest_harness.h"
 #include "selftests/lib/builder.h"
@@ -113,6 +113,40 @@ static void check_same(FIXTURE_DATA(user) *self, const struct ehu_trace *first, 
 	}
 }
 
+/*
+ * A walk with the cache, which then has served and missed as many lookups; what is read of stack
+ * and code is counted alike where no section is read.
+ */
+static void same_cost(FIXTURE_DATA(user) *self)
+{
+	static const enum b_kind kinds[] = { B_COPY, B_DIRECT };
+	u64 hits[2][2], misses[2][2];
+	struct ehf_cost cost[2] = { { 0 } };
+
+	self->u.cache = &self->cache;
+	self->u.memo = NULL;
+	for (u32 k = 0; k < 2; k++) {
+		memset(self->slot, 0, sizeof(self->slot));
+		ASSERT_EQ(0, ehu_row_cache_init(&self->cache, self->slot, 64));
+		b_memory(&self->b, kinds[k]);
+		for (u32 warm = 0; warm < 2; warm++) {
+			ASSERT_EQ(0, ehu_walk(&self->u, &self->regs, &self->t));
+			hits[k][warm] = self->cache.hits;
+			misses[k][warm] = self->cache.misses;
+		}
+		cost[k] = self->t.cost;
+	}
+	for (u32 warm = 0; warm < 2; warm++) {
+		EXPECT_EQ(hits[0][warm], hits[1][warm]);
+		EXPECT_EQ(misses[0][warm], misses[1][warm]);
+	}
+	if (misses[0][0] != misses[0][1] || hits[0][0] == hits[0][1])
+		return;
+	EXPECT_EQ(cost[0].reads, cost[1].reads);
+	EXPECT_EQ(cost[0].bytes, cost[1].bytes);
+	EXPECT_EQ(0, cost[1].insns);
+}
+
 /* Walks every way there is; the trace is in self->t. */
 static enum ehf_stop walk(FIXTURE_DATA(user) *self)
 {
@@ -143,6 +177,8 @@ static enum ehf_stop walk(FIXTURE_DATA(user) *self)
 		ASSERT_EQ(0, ehu_walk(&self->u, &self->regs, &self->t));
 		check_same(self, &first, way);
 	}
+	if (self->map.sections.generation)
+		same_cost(self);
 	EXPECT_EQ(0, self->b.broken);
 	return self->t.stop;
 }
@@ -782,6 +818,200 @@ TEST_F(user, signal_frame_that_leads_to_itself)
 	self->b.buf[at] ^= 1;
 	EXPECT_EQ(EHF_STOP_NO_PROGRESS, walk(self));
 	EXPECT_EQ(1, self->t.nr);
+}
+
+/* s390x: a prologue that has saved r15 says where it is: nothing else than CFA - 160, or else. */
+TEST_F(user, s390x_sp_is_saved)
+{
+	begin(self, &ehu_arch_s390x);
+	b_put(&self->b, 0x0c, 15, 0xa0, 1);
+	b_close(&self->b);
+	FUNCTION(FN(LEAF), 0x100, 0);
+	FUNCTION(FN(START), 0x100, 0x07, 14);
+	/* r11, r14, r15 at CFA - 72, - 48, - 40; the CFA is r15 + 320 */
+	FUNCTION(FN(FREE), 0x100, 0x8b, 9, 0x8e, 6, 0x8f, 5, 0x0e, 0xc0, 2);
+	finish(self);
+	set_reg(self, 11, 0x4440);
+	self->regs.ip = FN(FREE) + 4;
+	word(self, 31, 0x7770);
+	word(self, 34, FN(FREE) + 6);
+	word(self, 35, AT(20));
+	word(self, 51, 0x7778);
+	word(self, 54, FN(START) + 6);
+	word(self, 55, AT(50));
+	EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
+	EXPECT_EQ(3, self->t.nr);
+	FRAME(1, FN(FREE) + 6, AT(20));
+	EXPECT_EQ(0x7770, self->t.entry[1].fp);
+	FRAME(2, FN(START) + 6, AT(50));
+	/* Not aligned; not above; nothing there. */
+	word(self, 55, AT(50) + 4);
+	EXPECT_EQ(EHF_STOP_MISALIGNED, walk(self));
+	word(self, 55, AT(20));
+	EXPECT_EQ(EHF_STOP_NO_PROGRESS, walk(self));
+	word(self, 55, AT(19));
+	EXPECT_EQ(EHF_STOP_STACK_SWITCH, walk(self));
+	EXPECT_EQ(2, self->t.nr);
+	word(self, 55, AT(50));
+	self->regs.reg[15] = B_BASE + B_SIZE - 280;
+	EXPECT_EQ(EHF_STOP_MEMORY, walk(self));
+	EXPECT_EQ(1, self->t.nr);
+}
+
+/* x32: slots of 8 bytes, addresses of 4; also in what a CFA is loaded from. */
+TEST_F(user, x32_loads_addresses_of_4_bytes)
+{
+	begin(self, &ehu_arch_x32);
+	b_put(&self->b, 0x0c, RSP, 8, 0x80 | RIP, 1);
+	b_close(&self->b);
+	FUNCTION(FN(LEAF), 0x100, 0);
+	FUNCTION(FN(START), 0x100, 0x07, RIP);
+	/* CFA = *(rbp - 8), rbp = *rbp */
+	FUNCTION(FN(FREE), 0x100, 0x10, RBP, 2, 0x70 + RBP, 0, 0x0f, 3, 0x70 + RBP, 0x78, 6);
+	FUNCTION(FN(FREE + 1), 0x100, 0x0c, RBP, 16, 0x86, 2);
+	finish(self);
+	set_reg(self, RBP, AT(4));
+	word(self, 0, FN(FREE) + 2);
+	word(self, 3, 0x1234500000000000ULL + AT(9));
+	/* A slot may hold more than the address. */
+	word(self, 4, 0x5555500000000000ULL + AT(12));
+	word(self, 8, 0x6666600000000000ULL + FN(FREE + 1) + 3);
+	word(self, 12, 0x7770);
+	word(self, 13, FN(START) + 4);
+	EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
+	EXPECT_EQ(4, self->t.nr);
+	FRAME(2, FN(FREE + 1) + 3, AT(9));
+	EXPECT_EQ(0x5555500000000000ULL + AT(12), self->t.entry[2].fp);
+	FRAME(3, FN(START) + 4, AT(14));
+	/* rbp leads out of the memory: the CFA cannot be loaded. */
+	set_reg(self, RBP, 0x10);
+	EXPECT_EQ(EHF_STOP_MEMORY, walk(self));
+	EXPECT_EQ(2, self->t.nr);
+}
+
+/* Where each load of a step that has three of them may fail, and what that counts as. */
+TEST_F(user, words_that_cannot_be_read)
+{
+	FUNCTION(FN(FREE), 0x100, 0x10, RBP, 2, 0x70 + RBP, 0, 0x0f, 3, 0x70 + RBP, 0x78, 6);
+	FUNCTION(FN(FREE + 1), 0x100, 0x0c, RBP, 16, 0x86, 2);
+	FUNCTION(FN(FREE + 2), 0x100, 0x0e, 16, 0x86, 4);
+	FUNCTION(FN(FREE + 3), 0x100, 0x0e, 16, 0x07, RBP);
+	finish(self);
+	self->regs.ip = FN(FREE) + 2;
+	set_reg(self, RBP, 0x10);			/* the CFA */
+	EXPECT_EQ(EHF_STOP_MEMORY, walk(self));
+	set_reg(self, RBP, AT(4));
+	word(self, 3, B_BASE + B_SIZE + 64);		/* the RA */
+	EXPECT_EQ(EHF_STOP_MEMORY, walk(self));
+	EXPECT_EQ(1, self->t.nr);
+	/* The RA where CFA and FP cannot be: the end of the memory. */
+	self->regs.ip = FN(FREE + 1) + 2;
+	set_reg(self, RBP, B_BASE + B_SIZE - 8);
+	EXPECT_EQ(EHF_STOP_MEMORY, walk(self));
+	EXPECT_EQ(1, self->t.nr);
+	/* FP from below the memory: lost, and the walk goes on without it. */
+	self->regs.ip = FN(FREE + 2) + 2;
+	self->regs.reg[RSP] = SP;
+	word(self, 1, FN(FREE + 3) + 2);
+	word(self, 3, FN(FREE) + 2);
+	EXPECT_EQ(EHF_STOP_FP_UNKNOWN, walk(self));
+	EXPECT_EQ(3, self->t.nr);
+	/* A DRAP frame whose FP points nowhere has a CFA 8 bytes below that. */
+	self->regs.ip = FN(FREE) + 2;
+	set_reg(self, RBP, B_BASE + B_SIZE);
+	b_poke(&self->b, B_SIZE - 8, AT(6), 8);
+	word(self, 5, FN(START) + 4);
+	EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
+	EXPECT_EQ(2, self->t.nr);
+	EXPECT_EQ(0, self->t.entry[1].flags);
+}
+
+/* A return address beyond what a slot can name is walked as without a cache. */
+TEST_F(user, addresses_of_more_than_48_bits)
+{
+	finish(self);
+	word(self, 0, 1ULL << 48);
+	EXPECT_EQ(EHF_STOP_PC_NOT_IN_MODULE, walk(self));
+	FRAME(1, 1ULL << 48, AT(1));
+	word(self, 0, (1ULL << 48) + 1);
+	EXPECT_EQ(EHF_STOP_PC_NOT_IN_MODULE, walk(self));
+	EXPECT_EQ(2, self->t.nr);
+	word(self, 0, (1ULL << 48) + FN(LEAF) + 1);
+	EXPECT_EQ(EHF_STOP_PC_NOT_IN_MODULE, walk(self));
+	EXPECT_EQ(2, self->t.nr);
+}
+
+/* Nothing is known that may not be: no number, one that no slot can hold, no place to keep it. */
+TEST_F(user, generations_that_forbid_caching)
+{
+	static const unsigned long numbers[] = { 0, 1UL << 40, 1UL << 16, 3 };
+
+	finish(self);
+	word(self, 0, FN(LEAF) + 32);
+	word(self, 1, FN(LEAF) + 33);
+	word(self, 2, FN(START) + 32);
+	for (u32 k = 0; k < EHF_ARRAY_SIZE(numbers); k++) {
+		self->map.sections.generation = numbers[k];
+		EXPECT_EQ(EHF_STOP_RA_UNDEFINED, walk(self));
+		EXPECT_EQ(4, self->t.nr);
+		EXPECT_EQ(k < 2, !self->cache.hits);
+	}
+}
+
+/* Sections that change while they are searched. */
+struct moving {
+	struct ehu_sections sections;
+	const struct ehu_sections *real;
+	u32 calls;
+	u32 change_at;
+};
+
+static const struct ehf_section *find_and_move(const struct ehu_sections *sections, u64 addr)
+{
+	struct moving *m = (struct moving *)sections;
+	const struct ehf_section *s = m->real->find(m->real, addr);
+
+	if (++m->calls == m->change_at)
+		m->sections.generation++;
+	return s;
+}
+
+/*
+ * A row that was found while its section went away is used, but kept under no number that is
+ * asked for again.
+ */
+TEST_F(user, sections_change_during_a_walk)
+{
+	struct moving m = { .sections = { .find = find_and_move } };
+
+	finish(self);
+	word(self, 0, FN(LEAF) + 32);
+	word(self, 1, FN(LEAF) + 33);
+	word(self, 2, FN(START) + 32);
+	self->t = (struct ehu_trace){ .entry = self->entry, .max = MAX };
+	self->u.sections = &m.sections;
+	self->u.cache = &self->cache;
+	self->u.memo = &self->memo;
+	m.real = &self->map.sections;
+	b_memory(&self->b, B_DIRECT);
+	for (u32 at = 1; at <= 4; at++) {
+		ASSERT_EQ(0, ehu_row_cache_init(&self->cache, self->slot, 64));
+		m.sections.generation = 7;
+		m.calls = 0;
+		m.change_at = at;
+		ASSERT_EQ(0, ehu_walk(&self->u, &self->regs, &self->t));
+		EXPECT_EQ(EHF_STOP_RA_UNDEFINED, self->t.stop);
+		EXPECT_EQ(4, self->t.nr);
+		EXPECT_EQ(8, m.sections.generation);
+		for (u32 k = 0; k < at; k++) {
+			u64 pc = self->entry[k].ip - !!k;
+			const struct ehu_slot *s = ehu_row_cache_find(&self->cache, 8, pc);
+
+			/* The one that was looked for again was found under the new number. */
+			if (s)
+				EXPECT_EQ(at - 1, k);
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

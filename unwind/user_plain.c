@@ -94,13 +94,13 @@ static inline __attribute__((always_inline)) void
 other_fp(struct run *r, const struct plain_walk *w, u64 word, u32 size, bool host,
 	 struct frame *f)
 {
-	if ((word & EHF_PLAIN_FP_KIND) != EHF_PLAIN_FP_AT_FP || !f->flags ||
-	    !stack_word(r, w, f->fp - w->start, size, host, &f->fp)) {
-		f->fp = 0;
-		f->flags = 0;
-	} else {
+	if ((word & EHF_PLAIN_FP_KIND) == EHF_PLAIN_FP_AT_FP && f->flags) {
 		r->more++;
+		if (stack_word(r, w, f->fp - w->start, size, host, &f->fp))
+			return;
 	}
+	f->fp = 0;
+	f->flags = 0;
 }
 
 /*
@@ -114,6 +114,7 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 {
 	const u32 size = host ? 8 : w->abi->word_size;
 	struct frame to = *f;
+	u64 more = 0;	/* words besides RA and FP; those of a step that is given up do not count */
 	u64 cfa, at, ra;
 
 	if (rare && row.word & EHF_PLAIN_STOP) {
@@ -130,8 +131,11 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 	}
 	cfa += ehf_plain_cfa_off(row, size);
 	if (rare && row.word & EHF_PLAIN_CFA_LOAD) {
-		r->more++;
-		if (!stack_word(r, w, cfa - w->start, host ? 8 : w->abi->addr_size, host, &cfa))
+		/* Of another size than the words that are counted: x32. */
+		if (!host && w->abi->addr_size != size)
+			return false;
+		more++;
+		if (!stack_word(r, w, cfa - w->start, size, host, &cfa))
 			goto fault;
 	}
 	if (!host)
@@ -142,16 +146,20 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 	if (ehf_unlikely(to.sp <= f->sp))
 		return false;
 	at = cfa - w->start;
-	if (!stack_word(r, w, at + ehf_plain_ra_off(row, size), size, host, &ra))
+	if (!stack_word(r, w, at + ehf_plain_ra_off(row, size), size, host, &ra)) {
+		more++;
 		goto fault;
+	}
 	/* An RA of 0 is the end; what no slot has room for is not looked up here. */
 	to.addr = ((host ? ra : ehf_addr(w->abi, ra)) & w->ra_mask) - 1;
 	if (ehf_unlikely(to.addr > MAX_ADDR))
 		return false;
 	if (rare && row.word & EHF_PLAIN_SP_SAVED) {
-		r->more++;
-		if (!stack_word(r, w, at + (u64)(s64)w->abi->sp_slot, size, host, &to.sp))
+		more++;
+		if (!stack_word(r, w, at + (u64)(s64)w->abi->sp_slot, size, host, &to.sp)) {
+			more++;
 			goto fault;
+		}
 		if (to.sp & w->align || to.sp <= f->sp)
 			return false;
 	}
@@ -165,10 +173,12 @@ step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct fra
 	} else {
 		to.kept++;
 	}
+	if (rare)
+		r->more += more;
 	*f = to;
 	return true;
 fault:
-	r->more++;
+	r->more += more;
 	r->stop = EHF_STOP_MEMORY;
 	return false;
 }
@@ -360,7 +370,8 @@ u32 ehu_user_run(const struct ehu_unwind *u, struct ehu_user_state *state,
 		n = run_any(&r, state, entry, room);
 	if (r.stop)
 		*stop = r.stop;
-	if (r.cache && n > r.made)
-		r.cache->hits += n - r.made;
+	/* A row that was made for a step that was given up is a hit of the one that follows. */
+	if (r.cache)
+		r.cache->hits += n + !!r.stop - r.made;
 	return n;
 }
