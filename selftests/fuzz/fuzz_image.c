@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Fuzzer: any bytes as an ELF file, with all that the static check asks of it but the oracles. */
+/*
+ * Fuzzer: any bytes as an ELF file, with all that the static check asks of it but the oracles; and
+ * its rows the short way.
+ */
 
 #include "harness/image.h"
 #include "harness/static_fdes.h"
 #include "ehframe/program.h"
+#include "selftests/lib/plain_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +54,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	image_section_named(img, ".text", &addr, &len);
 	if (img->section.eh_frame < img->section.eh_frame_end) {
 		struct ehf_ctx ctx = image_ctx(img, &ehf_limits_walk, &cost);
+		struct plain_check plain;
 
 		if (static_fdes_read(&fdes, img, &ctx))
 			walk(&fdes, &ctx, &img->section);
 		static_fdes_free(&fdes);
+		plain_check_init(&plain, &ctx, &img->section);
+		plain_check_section(&plain);
 	}
 	image_close(img);
 	return 0;

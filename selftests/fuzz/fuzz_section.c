@@ -6,7 +6,8 @@
  * Input: struct input, then the bytes of the header, then those of .eh_frame. What has to hold is
  * checked with CHECK(): reads stay in their window, work within the limits, answers are the same
  * the second time and whatever the memory is like, rows follow each other without a gap and are
- * those that a lookup finds.
+ * those that a lookup finds. The short way to plain rows gives those of the general way, and walks
+ * that take it give the traces of those that do not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 
 #include "arch/arch.h"
 #include "ehframe/program.h"
+#include "selftests/lib/plain_check.h"
+#include "selftests/lib/walk_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,6 +45,7 @@ struct input {
 #define OPT_HOLE	0x08
 #define OPT_KNOWN	0x10	/* the caller says where .eh_frame is */
 #define OPT_MORE	0x20	/* the sections are said to be longer than what can be read */
+#define OPT_TOP_STACK	0x40	/* the stack ends where the addresses do */
 
 static const struct ehf_limits limit_sets[] = {
 	{ .record_len = 1U << 17, .insns = 65536, .states = 4, .expr_len = 64, .scan_records = 65536 },
@@ -339,6 +343,40 @@ static void check_same(const struct reader *a, const struct reader *b)
 	CHECK(row_same(&a->row, &b->row));
 }
 
+/* Walks over the section, from pcs that have plain rows and from the one that was looked up. */
+static void check_walks(const struct reader *r, const struct input *in, struct plain_check *plain)
+{
+	static struct walk_check walk;
+	const struct ehu_arch *arch = ehu_arch_at(in->arch);
+	u64 top = arch->abi.addr_size == 4 ? 1ULL << 32 : 0;
+
+	walk = (struct walk_check){
+		.u = { .arch = arch, .limits = r->ctx.limits },
+		.section = &r->s,
+		.seed = (in->pc ^ in->addr * 31) | 1,
+	};
+	for (u32 k = 0; k < 2; k++)
+		walk.region[k] = (struct walk_region){ r->src.region[k].addr, r->src.region[k].p,
+						       r->src.region[k].len };
+	/* The last byte of all has no address behind it. */
+	walk.region[2].addr = in->options & OPT_TOP_STACK ? top - WALK_CHECK_STACK - 8 : 0x700000;
+	plain->pc[plain->nr_pcs < EHF_ARRAY_SIZE(plain->pc) ? plain->nr_pcs++ : 0] = in->pc;
+	walk_check(&walk, plain->pc, plain->nr_pcs);
+}
+
+/* The short way, with the bytes that ->direct has. */
+static void check_plain(struct reader *r, const struct input *in)
+{
+	static struct plain_check plain;
+
+	/* A table is asked for as a whole, whether or not that is there. */
+	r->src.may[0] = (struct window){ 0, ~0ULL };
+	plain_check_init(&plain, &r->ctx, &r->s);
+	plain_check_pc(&plain, in->pc);
+	plain_check_section(&plain);
+	check_walks(r, in, &plain);
+}
+
 /* Bytes in memory of their own, so that a sanitizer sees a read past their end. */
 static u8 *copy(const u8 *data, size_t len)
 {
@@ -397,6 +435,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		first.src.may[1] = first.src.may[0];
 		check_records(&first);
 	}
+	set_up(&other, DIRECT, &in, &hdr, &frame);
+	look_up(&other, in.pc);
+	if (!other.init)
+		check_plain(&other, &in);
 	free((void *)hdr.p);
 	free((void *)frame.p);
 	return 0;
