@@ -7,16 +7,26 @@
 
 #include "harness/bench_set.h"
 
-/* Bytes that are at hand: [start, end) are at @p. */
+/* Mapped bytes [start, end): at @p, once the file is open, that has them from @pos on. */
 struct bench_span {
 	u64 start;
 	u64 end;
+	u64 pos;
 	const u8 *p;
+	u32 file;
+};
+
+/* A file, opened when it is asked for first. */
+struct bench_mapped {
+	const struct module_place *place;
+	struct image *image;
+	bool tried;
 };
 
 /**
  * struct bench_mem - the memory of one space with the stack of one sample
  * @mem: what an unwinder reads through
+ * @abi: the machine
  * @sp: the sample's stack, @size bytes at @stack
  * @stack: they
  * @size: how many
@@ -25,11 +35,13 @@ struct bench_span {
  * @gap: the gap between spans that was asked for last: from here on, @gap_size bytes
  * @gap_size: 0 at first
  * @text: for struct ehu_unwind
- * @image: the files, @nr_images of them
- * @section: CFI of each by target addresses
+ * @file: the files, @nr_files of them
+ * @section: CFI of each by target addresses, once it is open
+ * @nr_open: how many files were opened
  */
 struct bench_mem {
 	struct ehf_mem mem;
+	const struct ehf_abi *abi;
 	u64 sp;
 	u64 size;
 	const u8 *stack;
@@ -38,8 +50,9 @@ struct bench_mem {
 	u64 gap;
 	u64 gap_size;
 	struct ehu_map text;
-	struct image **image;
-	u32 nr_images;
+	struct bench_mapped *file;
+	u32 nr_files;
+	u32 nr_open;
 	struct ehf_section *section;
 };
 

@@ -76,7 +76,7 @@ static u64 memory(const void *engine)
 	u64 bytes = o->caches ? sizeof(o->cache) + sizeof(o->memo) + sizeof(o->slot) : 0;
 
 	for (u32 k = 0; k < o->nr_spaces; k++)
-		bytes += o->space[k].nr_images * sizeof(struct ehf_section) +
+		bytes += o->space[k].nr_files * sizeof(struct ehf_section) +
 			 o->space[k].text.nr * sizeof(struct ehu_range);
 	return bytes;
 }
