@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
-from runtap import CHECK, HERE, SCALE, TARGETS, Run, end, identities, ok, skip
+from runtap import CHECK, HERE, TARGETS, Run, end, identities, ok, skip
 
 MS = 300
 # Program, arguments, flags, and whether its traces lie in the one window of a sample that is kept

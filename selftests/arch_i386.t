@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
-from runtap import (CHECK, HERE, TARGETS, Run, agrees, end, need_samples, ok, refused, runs, sampled,
-                    skip)
+from runtap import (CHECK, HERE, TARGETS, Run, agrees, end, need_samples, ok, refused, runs,
+                    sampled, skip)
 
 MS = 450
 DIR = os.path.join(TARGETS, 'm32')
@@ -53,7 +53,8 @@ for name, flags, args, partial in SHAPES:
             skip('%s-%s' % (full, mode), no_defer)
             continue
         signals = name == 'signals' and mode == 'copy'
-        r = sampled(lambda k: Run([CHECK, '--json', '--mode=' + mode, '--', program, MS * k, *args]),
+        r = sampled(lambda k: Run([CHECK, '--json', '--mode=' + mode, '--', program, MS * k,
+                                   *args]),
                     enough=(lambda r: through(r) > 20) if signals else None)
         agrees('%s-%s' % (full, mode), r, partial=partial)
         compared[full, mode] = r.testable()

@@ -29,7 +29,9 @@ def recorded(*command, how=(), **more):
     if os.path.exists(data):
         os.remove(data)
     r = Run(record(*how, '--', *command, **more))
-    return r if r.status or not os.path.exists(data) else Run([CHECK, '--json', '--perf-data', data])
+    if r.status or not os.path.exists(data):
+        return r
+    return Run([CHECK, '--json', '--perf-data', data])
 
 
 def times(program, k):
