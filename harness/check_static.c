@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Walks every FDE of an image once for each side, cuts its range at the boundaries of both, and
- * gives every piece an outcome.
+ * gives every piece an outcome. Our rows by the short way are held against those by the long one.
  */
 #include "harness/check_static.h"
 
@@ -12,6 +12,17 @@
 struct odd_range {
 	u64 start;
 	u64 end;
+};
+
+/* An FDE's rows by the short way, next to those of its program. */
+struct plain_way {
+	struct ehf_ctx ctx;
+	struct ehf_cost cost;		/* apart from that of the program */
+	struct ehf_pass pass;
+	struct ehf_plain_row row[64];
+	u32 nr;
+	u32 at;
+	bool over;			/* it has come to its end, or has been found to differ */
 };
 
 struct check {
@@ -25,6 +36,7 @@ struct check {
 	struct ehf_memo walk_memo;
 	struct ehf_ctx ctx;
 	struct ehf_ctx walk_ctx;
+	struct plain_way plain;
 	struct oracle *dw;
 	struct oracle *third;		/* opened when it is first needed */
 	bool third_failed;
@@ -164,6 +176,9 @@ void static_result_add(struct static_result *sum, const struct static_result *r)
 		sum->odd[i] += r->odd[i];
 	for (u32 i = 0; i < STATIC_NR_SHAPES; i++)
 		sum->shapes[i] += r->shapes[i];
+	sum->own_rows += r->own_rows;
+	sum->plain_rows += r->plain_rows;
+	sum->plain_differs += r->plain_differs;
 }
 
 /*
@@ -533,6 +548,67 @@ static void check_last(struct check *c, const struct static_fde *sf, const struc
 	judge(c, sf, fde, ours, end - 1, end, answer, insns);
 }
 
+static void plain_differs(struct check *c, const struct ehf_fde *fde, const struct ehf_row *ours,
+			  const struct ehf_plain_row *is)
+{
+	c->plain.over = true;
+	c->r->plain_differs++;
+	if (c->sink->plain)
+		c->sink->plain(c->sink->arg, c->img, fde, ours, is);
+}
+
+/* Has a pass look at one FDE, wherever the last one was. */
+static void plain_begin(struct check *c, const struct ehf_fde *fde)
+{
+	struct plain_way *w = &c->plain;
+	const struct ehf_fde *is = &w->pass.fde;
+	const struct ehf_row none = { .start = fde->start, .end = fde->range_end };
+	enum ehf_stop stop;
+
+	w->ctx.limits = c->ctx.limits;
+	w->nr = 0;
+	w->at = 0;
+	w->over = false;
+	w->pass.rec.next = fde->addr;
+	if (!ehf_pass_next(&w->pass, &stop) || stop || is->addr != fde->addr ||
+	    is->start != fde->start || is->range_end != fde->range_end || is->end != fde->end ||
+	    is->insns != fde->insns || is->cie.addr != fde->cie.addr)
+		plain_differs(c, fde, &none, NULL);
+}
+
+/* The short way's next row has to be @ours, or be where it ends. */
+static void plain_row(struct check *c, const struct ehf_fde *fde, const struct ehf_row *ours)
+{
+	struct plain_way *w = &c->plain;
+	const struct ehf_plain_row *is;
+
+	c->r->own_rows++;
+	if (w->over)
+		return;
+	if (w->at == w->nr) {
+		w->nr = ehf_pass_rows(&w->pass, w->row, EHF_ARRAY_SIZE(w->row));
+		w->at = 0;
+	}
+	is = w->at < w->nr ? &w->row[w->at++] : NULL;
+	if (!is || !plain_row_same(c->ctx.abi, is, ours))
+		plain_differs(c, fde, ours, is);
+	else if (is->row.word & EHF_PLAIN_STOP)
+		w->over = true;
+	else
+		c->r->plain_rows++;
+}
+
+/* Nothing is left of it. */
+static void plain_end(struct check *c, const struct ehf_fde *fde, const struct ehf_row *last)
+{
+	struct plain_way *w = &c->plain;
+
+	if (w->over)
+		return;
+	if (w->at < w->nr || ehf_pass_rows(&w->pass, w->row, EHF_ARRAY_SIZE(w->row)))
+		plain_differs(c, fde, last, &w->row[w->at < w->nr ? w->at : 0]);
+}
+
 /* Rows of one FDE, both sides, from its first address to its last. */
 static void check_rows(struct check *c, const struct static_fde *sf, const struct ehf_fde *fde)
 {
@@ -543,6 +619,7 @@ static void check_rows(struct check *c, const struct static_fde *sf, const struc
 	u64 pc = fde->start;
 
 	c->longest_expr = 0;
+	plain_begin(c, fde);
 	ehf_program_start(&p, &c->ctx, fde);
 	while (pc < fde->range_end) {
 		enum oracle_answer answer;
@@ -553,6 +630,7 @@ static void check_rows(struct check *c, const struct static_fde *sf, const struc
 			if (!ehf_program_next(&p, &ours))
 				break;
 			look_for_oddities(c, &ours);
+			plain_row(c, fde, &ours);
 		}
 		end = ours.end;
 		if (!whole && spend(c, PIECE_COST)) {
@@ -575,6 +653,7 @@ static void check_rows(struct check *c, const struct static_fde *sf, const struc
 			check_last(c, sf, fde, &ours, p.insns);
 		pc = end;
 	}
+	plain_end(c, fde, &ours);
 }
 
 /* Whether the limits of a walk could cut this FDE short; most need no second evaluation. */
@@ -719,6 +798,8 @@ void check_static(struct image *img, const struct static_fdes *fdes, const struc
 	c->ctx.generation = 1;
 	c->walk_ctx.memo = &c->walk_memo;
 	c->walk_ctx.generation = 1;
+	c->plain.ctx = image_ctx(img, &ehf_limits_file, &c->plain.cost);
+	ehf_pass_start(&c->plain.pass, &c->plain.ctx, &img->section);
 	r->fdes = fdes->nr;
 	count_oddities(img, fdes, r->odd);
 	count_coverage(img, fdes, r);

@@ -8,6 +8,7 @@
 
 #include "harness/image.h"
 #include "harness/oracle.h"
+#include "harness/plain_rows.h"
 #include "harness/static_fdes.h"
 
 /*	symbol		key		what an interval of addresses came to */
@@ -98,6 +99,9 @@ enum static_oddity {
  * @stops: by reason: rows that we do not give
  * @odd: by kind: how many
  * @shapes: by shape: rows with such an expression
+ * @own_rows: rows that the program of an FDE has, before anything cuts them
+ * @plain_rows: those that the short way (ehframe/plain.h) gives as well
+ * @plain_differs: FDEs for which it says anything else
  */
 struct static_result {
 	enum image_status status;
@@ -111,6 +115,9 @@ struct static_result {
 	u64 stops[EHF_NR_STOPS];
 	u64 odd[STATIC_NR_ODDITIES];
 	u64 shapes[STATIC_NR_SHAPES];
+	u64 own_rows;
+	u64 plain_rows;
+	u64 plain_differs;
 };
 
 /**
@@ -145,11 +152,15 @@ struct static_finding {
 /**
  * struct static_sink - who is told of single things
  * @finding: of a disagreement
+ * @plain: of an FDE for which the short way says anything else: first at @ours, where it has @is;
+ *	that is NULL where it has nothing
  * @range: of rows with an oddity, merged where they touch
- * @arg: passed to both
+ * @arg: passed to all
  */
 struct static_sink {
 	void (*finding)(void *arg, struct image *img, const struct static_finding *finding);
+	void (*plain)(void *arg, struct image *img, const struct ehf_fde *fde,
+		      const struct ehf_row *ours, const struct ehf_plain_row *is);
 	void (*range)(void *arg, struct image *img, enum static_oddity odd, u64 start, u64 end);
 	void *arg;
 };

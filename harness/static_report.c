@@ -174,6 +174,57 @@ static void on_finding(void *arg, struct image *img, const struct static_finding
 		finding_text(rep->detail, img, f);
 }
 
+/* A row of the short way as one that can be printed. */
+static void plain_text(const struct image *img, const struct ehf_row *ours,
+		       const struct ehf_plain_row *is, struct ehf_row *row)
+{
+	*row = (struct ehf_row){ 0 };
+	if (!(is->row.word & EHF_PLAIN_STOP))
+		ehf_plain_unpack(&img->arch->abi, is->row, row);
+	row->start = is->start;
+	row->end = ours->end;
+}
+
+static void on_plain(void *arg, struct image *img, const struct ehf_fde *fde,
+		     const struct ehf_row *ours, const struct ehf_plain_row *is)
+{
+	struct static_report *rep = arg;
+	struct ehf_row row = { 0 };
+	const struct static_finding long_way = { .fde = fde, .ours = ours };
+	const struct static_finding short_way = { .fde = fde, .ours = &row };
+	const struct side a = { img, &long_way, NULL }, b = { img, &short_way, NULL };
+	struct json j;
+
+	if (is)
+		plain_text(img, ours, is, &row);
+	if (rep->json) {
+		json_begin(&j, rep->detail, "plain-finding");
+		json_text(&j, "file", rep->path);
+		json_addr(&j, "fde", fde->addr);
+		json_addr(&j, "start", ours->start);
+		json_addr(&j, "end", ours->end);
+		side_json(&j, "ours", &a, ORACLE_ROW);
+		if (is) {
+			json_addr(&j, "plain_start", is->start);
+			side_json(&j, "plain", &b, ORACLE_ROW);
+		} else {
+			json_null(&j, "plain_start");
+			json_null(&j, "plain");
+		}
+		json_end(&j);
+		return;
+	}
+	if (rep->shown_plain++ >= MAX_FINDINGS && !rep->verbose)
+		return;
+	fprintf(rep->detail, "    plain rows differ at 0x%" PRIx64 "..0x%" PRIx64 " (FDE at 0x%"
+		PRIx64 ")\n", ours->start, ours->end, fde->addr);
+	side_line(rep->detail, "ours", &a, ORACLE_ROW);
+	if (is)
+		side_line(rep->detail, "short way", &b, ORACLE_ROW);
+	else
+		fprintf(rep->detail, "        %-16sno row\n", "short way");
+}
+
 static void on_range(void *arg, struct image *img, enum static_oddity odd, u64 start, u64 end)
 {
 	struct static_report *rep = arg;
@@ -242,7 +293,7 @@ void static_report_begin(struct static_report *rep, FILE *out, const char *path,
  */
 struct static_sink static_report_sink(struct static_report *rep)
 {
-	return (struct static_sink){ on_finding, on_range, rep };
+	return (struct static_sink){ on_finding, on_plain, on_range, rep };
 }
 
 /* What a count alone does not say. */
@@ -387,6 +438,8 @@ static void put_counts(FILE *out, const struct static_result *r)
 	if (r->over_limit_in_walk)
 		fprintf(out, "    over the limits of a walk: rows %" PRIu64 "\n",
 			r->over_limit_in_walk);
+	if (r->plain_differs)
+		fprintf(out, "    plain rows differ: %" PRIu64 " FDEs\n", r->plain_differs);
 }
 
 static void put_keys_json(struct json *j, const char *key, const u64 *by_outcome)
@@ -398,12 +451,23 @@ static void put_keys_json(struct json *j, const char *key, const u64 *by_outcome
 	json_close(j);
 }
 
+static void put_plain_rows(FILE *out, const struct static_result *r)
+{
+	fprintf(out, "    plain: %" PRIu64 " of %" PRIu64 " of our rows (%.4f%%)\n", r->plain_rows,
+		r->own_rows, percent(r->plain_rows, r->own_rows));
+}
+
 static void put_result_json(struct json *j, const struct static_result *r)
 {
 	json_number(j, "fdes", r->fdes);
 	put_keys_json(j, "rows", r->rows);
 	put_keys_json(j, "bytes", r->bytes);
 	json_number(j, "over_limit_in_walk", r->over_limit_in_walk);
+	json_open(j, "plain");
+	json_number(j, "of", r->own_rows);
+	json_number(j, "rows", r->plain_rows);
+	json_number(j, "differing_fdes", r->plain_differs);
+	json_close(j);
 	json_number(j, "exec_bytes", r->exec_bytes);
 	json_number(j, "exec_bytes_covered", r->exec_covered);
 	json_open(j, "stops");
@@ -440,6 +504,8 @@ void static_report_file(struct static_report *rep, struct image *img,
 	} else {
 		put_line(rep->out, rep->path, r);
 		put_counts(rep->out, r);
+		if (rep->verbose)
+			put_plain_rows(rep->out, r);
 	}
 	put_oddities(rep, img, fdes, r);
 	fclose(rep->detail);
@@ -450,6 +516,9 @@ void static_report_file(struct static_report *rep, struct image *img,
 			fprintf(rep->out, "    %" PRIu64 " more %s, shown with --verbose\n",
 				rep->shown_findings[i] - MAX_FINDINGS, static_outcome_key(i));
 	}
+	if (rep->shown_plain > MAX_FINDINGS && !rep->json && !rep->verbose)
+		fprintf(rep->out, "    %" PRIu64 " more FDEs with other plain rows, shown with "
+			"--verbose\n", rep->shown_plain - MAX_FINDINGS);
 	for (u32 i = 0; i < STATIC_NR_ODDITIES; i++) {
 		if (rep->ranges[i])
 			fclose(rep->ranges[i]);
@@ -494,17 +563,19 @@ void static_report_verdict(FILE *out, const struct static_sum *sum)
 	const char *word = "agree";
 	bool bad;
 
-	if (rows[STATIC_DIFFERENT])
+	if (rows[STATIC_DIFFERENT] || sum->total.plain_differs)
 		word = "DIFFER";
 	else if (!static_total(rows))
 		word = "nothing compared";
 	else if (sum->files_failed || rows[STATIC_CORRUPT])
 		word = "agree, but not everything could be read";
-	bad = rows[STATIC_DIFFERENT] || !static_total(rows);
+	bad = rows[STATIC_DIFFERENT] || sum->total.plain_differs || !static_total(rows);
 	fprintf(out, "%s%s%s: %" PRIu64 " files, %" PRIu64 " FDEs, %" PRIu64 " rows, %" PRIu64
 		" equal, %" PRIu64 " different", paint(out, bad ? PAINT_BAD : PAINT_GOOD), word,
 		paint(out, PAINT_OFF), sum->files, sum->total.fdes,
 		static_total(rows), rows[STATIC_EQUAL], rows[STATIC_DIFFERENT]);
+	if (sum->total.plain_differs)
+		fprintf(out, ", %" PRIu64 " FDEs with other plain rows", sum->total.plain_differs);
 	if (rows[STATIC_ORACLE_FAILED])
 		fprintf(out, ", %" PRIu64 " not compared (libdw failed)",
 			rows[STATIC_ORACLE_FAILED]);
@@ -564,6 +635,7 @@ void static_report_sum(FILE *out, bool json, const struct static_sum *sum)
 		fprintf(out, "    unsupported: %.4f%% of the bytes\n",
 			percent(sum->total.bytes[STATIC_UNSUPPORTED],
 				static_total(sum->total.bytes)));
+		put_plain_rows(out, &sum->total);
 	}
 	for (size_t i = 0; i < EHF_ARRAY_SIZE(skips); i++) {
 		if (!sum->skipped[skips[i]])

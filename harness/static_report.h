@@ -16,6 +16,7 @@
  * @json: JSON lines in place of text
  * @verbose: everything one by one; text is else cut after a few of a kind, saying how many more
  * @shown_findings: by outcome, how many were met
+ * @shown_plain: FDEs for which the short way differs, how many were met
  * @shown_ranges: by oddity, how many were met
  * @detail: what stands below the file's line: findings, then @ranges
  * @ranges: by oddity
@@ -26,6 +27,7 @@ struct static_report {
 	bool json;
 	bool verbose;
 	u64 shown_findings[STATIC_NR_OUTCOMES];
+	u64 shown_plain;
 	u64 shown_ranges[STATIC_NR_ODDITIES];
 	FILE *detail;
 	char *detail_text;

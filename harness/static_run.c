@@ -306,7 +306,7 @@ static int status_of(const struct run *run)
 {
 	const u64 *rows = run->sum.total.rows;
 
-	if (rows[STATIC_DIFFERENT])
+	if (rows[STATIC_DIFFERENT] || run->sum.total.plain_differs)
 		return CLI_STATUS_DIFFERS;
 	if (run->sum.files_failed || run->named_failed || rows[STATIC_CORRUPT])
 		return CLI_STATUS_INPUT;

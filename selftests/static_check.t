@@ -48,8 +48,9 @@ tap_ok "the C library agrees" status 0 "$check" /lib/x86_64-linux-gnu/libc.so.6
 tap_ok "JSON" status 0 "$check" --json prog
 tap_ok "JSON ends with the summary" json "r[-1]['type'] == 'static-summary' and r[-1]['v'] == 1"
 tap_ok "rows add up" json "sum(v for k, v in r[-1]['rows'].items() if k != 'total') == r[-1]['rows']['total'] > 0"
+tap_ok "the short way gives most rows and no other ones" json "r[-1]['plain']['of'] >= r[-1]['plain']['rows'] > 0.9 * r[-1]['plain']['of'] and not r[-1]['plain']['differing_fdes']"
 tap_ok "bytes add up" json "sum(v for k, v in r[-1]['bytes'].items() if k != 'total') == r[-1]['bytes']['total'] > 0"
-tap_ok "the summary has all keys" json "list(r[-1]) == ['v', 'type', 'files', 'files_failed', 'files_skipped', 'fdes', 'rows', 'bytes', 'over_limit_in_walk', 'exec_bytes', 'exec_bytes_covered', 'stops'] and list(r[-1]['rows']) == ['total', 'equal', 'both_refuse', 'unsupported', 'over_limit', 'malformed', 'corrupt', 'shadowed', 'oracle_failed', 'oracle_wrong', 'different']"
+tap_ok "the summary has all keys" json "list(r[-1]) == ['v', 'type', 'files', 'files_failed', 'files_skipped', 'fdes', 'rows', 'bytes', 'over_limit_in_walk', 'plain', 'exec_bytes', 'exec_bytes_covered', 'stops'] and list(r[-1]['rows']) == ['total', 'equal', 'both_refuse', 'unsupported', 'over_limit', 'malformed', 'corrupt', 'shadowed', 'oracle_failed', 'oracle_wrong', 'different']"
 
 # Named files that cannot be checked, each told apart.
 head -c 3000 prog > cut

@@ -30,7 +30,7 @@
  * struct plain_check - a section, and what both ways are given to read it
  * @s: the section
  * @ctx: for the general way; with bytes at hand for both
- * @table: the bytes of the search table; may be fewer
+ * @table: the bytes of the search table, where all are to be had
  * @cie: what the short way keeps
  * @pc: addresses that were looked up on it and found, for walks
  * @nr_pcs: how many
@@ -66,6 +66,7 @@ static inline void plain_check_init(struct plain_check *c, const struct ehf_ctx 
 		c->table.p = mem->direct(mem, s->table, s->nr_fdes * s->entry_size, &c->table.len);
 	if (!c->table.p)
 		c->table.len = 0;
+	ehf_plain_table(s, &c->table);
 }
 
 /* One lookup, both ways. */

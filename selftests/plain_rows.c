@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * harness/plain_rows.c: a row of the short way that says anything else is told apart, whatever it is
+ * that it says.
+ */
+#include "arch/arch.h"
+#include "harness/plain_rows.h"
+#include "selftests/kselftest_harness.h"
+
+enum { RBP = 6, RSP = 7 };
+
+FIXTURE(plain_rows)
+{
+	const struct ehf_abi *abi;
+	struct ehf_row row;
+	struct ehf_plain_row is;
+};
+
+FIXTURE_SETUP(plain_rows)
+{
+	self->abi = &ehu_arch_x86_64.abi;
+	self->row = (struct ehf_row){
+		.start = 0x1000, .end = 0x1010, .ra_reg = 16,
+		.cfa = { .kind = EHF_CFA_REG, .reg = RBP, .off = 16 },
+		.rule[EHF_FP] = { .kind = EHF_RULE_AT_CFA, .off = -16 },
+		.rule[EHF_RA] = { .kind = EHF_RULE_AT_CFA, .off = -8 },
+	};
+	self->is.start = 0x1000;
+	ASSERT_TRUE(ehf_plain_pack(self->abi, &self->row, &self->is.row));
+}
+
+FIXTURE_TEARDOWN(plain_rows)
+{
+}
+
+static bool same(const FIXTURE_DATA(plain_rows) *self)
+{
+	return plain_row_same(self->abi, &self->is, &self->row);
+}
+
+TEST_F(plain_rows, the_same)
+{
+	EXPECT_TRUE(same(self));
+	self->row.cfa.kind = EHF_CFA_VAL_EXPR;
+	EXPECT_TRUE(same(self));
+}
+
+/* Every bit of it means something, but for those that are free. */
+TEST_F(plain_rows, another_bit)
+{
+	for (u32 bit = EHF_PLAIN_FREE_BITS; bit < 64; bit++) {
+		self->is.row.word ^= 1ULL << bit;
+		EXPECT_FALSE(same(self)) {
+			TH_LOG("bit %u", bit);
+		}
+		self->is.row.word ^= 1ULL << bit;
+	}
+	self->is.start++;
+	EXPECT_FALSE(same(self));
+}
+
+TEST_F(plain_rows, another_row)
+{
+	const struct ehf_row row = self->row;
+
+	self->row.cfa.off += 8;
+	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.cfa.reg = 3;
+	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.rule[EHF_SP].kind = EHF_RULE_SAME;
+	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.stop = EHF_STOP_OPCODE;
+	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.flags = EHF_ROW_SIGNAL;
+	EXPECT_FALSE(same(self));
+	self->row.flags = EHF_ROW_OUTERMOST;
+	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.rule[EHF_RA].kind = EHF_RULE_UNSPEC;
+	EXPECT_FALSE(same(self));
+}
+
+TEST_F(plain_rows, without_a_place_for_the_ra)
+{
+	self->is.row.word &= ~EHF_PLAIN_RA;
+	self->row.rule[EHF_RA] = (struct ehf_rule){ .kind = EHF_RULE_UNSPEC };
+	EXPECT_TRUE(same(self));
+	self->row.cfa.off = 24;
+	EXPECT_FALSE(same(self));
+	self->row.cfa.off = 16;
+	self->row.rule[EHF_RA].kind = EHF_RULE_SAME;
+	EXPECT_FALSE(same(self));
+	self->row.rule[EHF_RA].kind = EHF_RULE_UNDEF;
+	self->row.flags = EHF_ROW_OUTERMOST;
+	EXPECT_FALSE(same(self));
+	self->is.row.word |= EHF_PLAIN_RA_UNDEF;
+	EXPECT_TRUE(same(self));
+	self->row.rule[EHF_FP].off = -24;
+	EXPECT_FALSE(same(self));
+}
+
+/* Where the short way ends it says nothing of the row, but where that is. */
+TEST_F(plain_rows, the_end_of_the_way)
+{
+	self->is.row = ehf_plain_none(EHF_STOP_NONE);
+	self->row.stop = EHF_STOP_OPCODE;
+	EXPECT_TRUE(same(self));
+	self->is.start = 0x1004;
+	EXPECT_FALSE(same(self));
+	self->is.start = 0x1000;
+	self->is.row = ehf_plain_none(EHF_STOP_OPCODE);
+	EXPECT_FALSE(same(self));
+}
+
+TEST_HARNESS_MAIN
