@@ -4,8 +4,8 @@
  *
  * A walk depends on the mappings that were made before its sample, and on nothing that other
  * samples did. So each job follows all processes, but walks the samples of its own blocks only;
- * there is nothing to lock. Whose turn it is to write goes round as a byte in a ring of sockets: one
- * whose other end is gone says so, and with one job all end.
+ * there is nothing to lock. Whose turn it is to write goes round as a byte in a ring of sockets:
+ * one whose other end is gone says so, and with one job all end.
  */
 #include "harness/print_jobs.h"
 
