@@ -6,9 +6,8 @@
 
 #include "harness/cli.h"
 #include "harness/image.h"
-#include "harness/static_fdes.h"
+#include "harness/plain_rows.h"
 #include "harness/static_run.h"
-#include "ehframe/program.h"
 
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -35,27 +34,18 @@ struct cost {
 	u64 rows;
 };
 
-/* Ours: find the FDEs, execute each program once. */
+/* Where the sum of all rows goes: they were read. */
+static volatile u64 rows_read;
+
+/* Ours: a pass over the section. */
 static u64 our_rows(struct image *img, const char *path)
 {
 	struct ehf_cost cost = { 0 };
 	struct ehf_ctx ctx = image_ctx(img, &ehf_limits_file, &cost);
-	struct ehf_fde fde = { 0 };
-	struct static_fdes fdes;
-	struct ehf_program p;
-	struct ehf_row row;
-	u64 rows = 0;
+	u64 sum = 0, rows = plain_rows_read(&ctx, &img->section, &sum);
 
 	(void)path;
-	if (!static_fdes_read(&fdes, img, &ctx))
-		_exit(1);
-	for (size_t i = 0; i < fdes.nr; i++) {
-		if (ehf_fde_parse_with(&ctx, &img->section, fdes.fde[i].addr, &fde.cie, &fde))
-			continue;
-		ehf_program_start(&p, &ctx, &fde);
-		while (ehf_program_next(&p, &row))
-			rows++;
-	}
+	rows_read = sum;
 	return rows;
 }
 

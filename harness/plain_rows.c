@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a row of the short way says has to be what the general way says.
+ * Rows of the short way: what they say has to be what the general way says, and all of a section,
+ * where that gives those that are not plain.
  */
 #include "harness/plain_rows.h"
 
@@ -42,4 +43,66 @@ bool plain_row_same(const struct ehf_abi *abi, const struct ehf_plain_row *is,
 		return false;
 	}
 	return plain.word == is->row.word;
+}
+
+/* The rows of an FDE from @start on, which are not plain or follow one that is not. */
+static u64 read_others(const struct ehf_ctx *ctx, const struct ehf_fde *fde, u64 start, u64 *sum)
+{
+	struct ehf_program p;
+	struct ehf_row row;
+	u64 nr = 0;
+
+	ehf_program_start(&p, ctx, fde);
+	while (ehf_program_next(&p, &row)) {
+		if (row.start < start)
+			continue;
+		*sum += row.start ^ (u64)row.cfa.off;
+		nr++;
+	}
+	return nr;
+}
+
+/* All rows of the FDE that a pass has got to. */
+static u64 read_fde(struct ehf_pass *pass, u64 *sum)
+{
+	struct ehf_plain_row row[64];
+	u64 nr = 0;
+	u32 n;
+
+	while ((n = ehf_pass_rows(pass, row, EHF_ARRAY_SIZE(row))) != 0) {
+		for (u32 k = 0; k < n; k++)
+			*sum += row[k].start ^ row[k].row.word;
+		nr += n;
+		if (row[n - 1].row.word & EHF_PLAIN_STOP)
+			nr += read_others(pass->ctx, &pass->fde, row[n - 1].start, sum) - 1;
+	}
+	return nr;
+}
+
+/**
+ * plain_rows_read() - read all rows of a section, front to back
+ * @ctx: memory, machine, limits, counters; with .eh_frame at hand most of it takes the short way
+ * @s: the section
+ * @sum: something of each row is added, so that none is read in vain
+ *
+ * FDEs that cannot be read are passed over, and so are terminators.
+ *
+ * Return: how many there are.
+ */
+u64 plain_rows_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 *sum)
+{
+	struct ehf_pass pass;
+	enum ehf_stop stop;
+	u64 nr = 0;
+
+	ehf_pass_start(&pass, ctx, s);
+	for (;;) {
+		while (ehf_pass_next(&pass, &stop))
+			if (!stop)
+				nr += read_fde(&pass, sum);
+		/* A section may go on behind a terminator. */
+		if (pass.rec.kind != EHF_RECORD_END || pass.rec.addr >= s->eh_frame_end - 4)
+			return nr;
+		pass.rec = (struct ehf_record){ .kind = EHF_RECORD_CIE, .next = pass.rec.addr + 4 };
+	}
 }

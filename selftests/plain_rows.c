@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * harness/plain_rows.c: a row of the short way that says anything else is told apart, whatever it is
- * that it says.
+ * that it says; and no row of a section is left out.
  */
 #include "arch/arch.h"
+#include "harness/image.h"
 #include "harness/plain_rows.h"
+#include "harness/static_fdes.h"
 #include "selftests/kselftest_harness.h"
 
 enum { RBP = 6, RSP = 7 };
@@ -114,6 +116,40 @@ TEST_F(plain_rows, the_end_of_the_way)
 	self->is.start = 0x1000;
 	self->is.row = ehf_plain_none(EHF_STOP_OPCODE);
 	EXPECT_FALSE(same(self));
+}
+
+/* This very program: as many rows as its FDEs have one by one, whether or not they are at hand. */
+TEST(all_rows_of_a_section)
+{
+	struct image_error err;
+	struct image *img;
+	struct static_fdes fdes;
+	struct ehf_fde fde = { 0 };
+	struct ehf_cost cost = { 0 };
+	struct ehf_ctx ctx;
+	struct ehf_program p;
+	struct ehf_row row;
+	u64 rows = 0, sum[2] = { 0, 0 };
+
+	ASSERT_EQ(IMAGE_OK, image_open("/proc/self/exe", &img, &err));
+	ctx = image_ctx(img, &ehf_limits_file, &cost);
+	ASSERT_TRUE(static_fdes_read(&fdes, img, &ctx));
+	for (size_t k = 0; k < fdes.nr; k++) {
+		ASSERT_EQ(EHF_STOP_NONE,
+			  ehf_fde_parse(&ctx, &img->section, fdes.fde[k].addr, &fde));
+		ehf_program_start(&p, &ctx, &fde);
+		while (ehf_program_next(&p, &row))
+			rows++;
+	}
+	EXPECT_LT(100, rows);
+	EXPECT_EQ(rows, plain_rows_read(&ctx, &img->section, &sum[0]));
+	EXPECT_NE(0, sum[0]);
+	ctx.hand.len = 0;
+	EXPECT_EQ(rows, plain_rows_read(&ctx, &img->section, &sum[1]));
+	/* Rows that are not plain add something else. */
+	EXPECT_NE(sum[0], sum[1]);
+	static_fdes_free(&fdes);
+	image_close(img);
 }
 
 TEST_HARNESS_MAIN
