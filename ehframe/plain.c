@@ -103,7 +103,7 @@ static bool pack_ra(const struct ehf_abi *abi, const struct ehf_rule *ra, struct
 bool ehf_plain_pack(const struct ehf_abi *abi, const struct ehf_row *row, struct ehf_plain *plain)
 {
 	if (row->flags & EHF_ROW_OUTERMOST) {
-		*plain = ehf_plain_none(EHF_STOP_RA_UNDEFINED);
+		*plain = ehf_plain_outermost();
 		return !(row->flags & EHF_ROW_SIGNAL);
 	}
 	*plain = (struct ehf_plain){ 0 };
@@ -693,7 +693,7 @@ find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_ha
 		return false;
 	*plain = run.row;
 	if ((plain->word & EHF_PLAIN_RA) == EHF_PLAIN_RA_UNDEF)
-		*plain = ehf_plain_none(EHF_STOP_RA_UNDEFINED);
+		*plain = ehf_plain_outermost();
 	return plain->word & (EHF_PLAIN_RA | EHF_PLAIN_STOP);
 }
 

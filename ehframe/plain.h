@@ -128,4 +128,10 @@ static inline struct ehf_plain ehf_plain_none(enum ehf_stop stop)
 	return (struct ehf_plain){ EHF_PLAIN_STOP | (u64)stop << EHF_PLAIN_STOP_OFF };
 }
 
+/* No caller: what a walk makes of an RA that is undefined. */
+static inline struct ehf_plain ehf_plain_outermost(void)
+{
+	return ehf_plain_none(EHF_STOP_RA_UNDEFINED);
+}
+
 #endif /* EHFRAME_PLAIN_H */
