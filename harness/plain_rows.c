@@ -5,6 +5,21 @@
  */
 #include "harness/plain_rows.h"
 
+/* A row without a place for the RA is no plain one by itself: any place makes it one. */
+static bool same_but_for_ra(const struct ehf_abi *abi, struct ehf_plain is,
+			    const struct ehf_row *row)
+{
+	struct ehf_row other = *row;
+	struct ehf_plain plain;
+
+	if (!(is.word & EHF_PLAIN_RA) && row->rule[EHF_RA].kind != EHF_RULE_UNSPEC)
+		return false;
+	other.flags &= (u16)~EHF_ROW_OUTERMOST;
+	other.rule[EHF_RA] = (struct ehf_rule){ .kind = EHF_RULE_AT_CFA, .off = abi->word_size };
+	return ehf_plain_pack(abi, &other, &plain) &&
+	       !((plain.word ^ is.word) & ~EHF_PLAIN_RA);
+}
+
 /**
  * plain_row_same() - compare a row of ehf_pass_rows() with one of ehf_program_next()
  * @abi: the machine
@@ -20,7 +35,6 @@ bool plain_row_same(const struct ehf_abi *abi, const struct ehf_plain_row *is,
 {
 	const u64 ra = is->row.word & EHF_PLAIN_RA;
 	const bool outermost = row->flags & EHF_ROW_OUTERMOST;
-	struct ehf_row other = *row;
 	struct ehf_plain plain;
 
 	if (is->start != row->start)
@@ -29,20 +43,9 @@ bool plain_row_same(const struct ehf_abi *abi, const struct ehf_plain_row *is,
 		return ehf_plain_stop(is->row) == EHF_STOP_NONE;
 	if (row->stop || outermost != (ra == EHF_PLAIN_RA_UNDEF))
 		return false;
-	/* Such a row is no plain one by itself: the others' place for the RA makes it one. */
-	if (!ra || outermost) {
-		if (!ra && row->rule[EHF_RA].kind != EHF_RULE_UNSPEC)
-			return false;
-		other.flags &= (u16)~EHF_ROW_OUTERMOST;
-		other.rule[EHF_RA] = (struct ehf_rule){ .kind = EHF_RULE_AT_CFA,
-							.off = abi->word_size };
-		if (!ehf_plain_pack(abi, &other, &plain))
-			return false;
-		plain.word = (plain.word & ~EHF_PLAIN_RA) | ra;
-	} else if (!ehf_plain_pack(abi, &other, &plain)) {
-		return false;
-	}
-	return plain.word == is->row.word;
+	if (!ra || outermost)
+		return same_but_for_ra(abi, is->row, row);
+	return ehf_plain_pack(abi, row, &plain) && plain.word == is->row.word;
 }
 
 /* The rows of an FDE from @start on, which are not plain or follow one that is not. */
