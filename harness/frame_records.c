@@ -40,15 +40,6 @@ static bool fp_differs(const struct ehu_entry *e, u64 fp)
 	return e->flags & EHU_ENTRY_FP_KNOWN && e->fp != fp;
 }
 
-/* Frames that CFI and libdw agree on are not the records' to judge: code may rewrite its stack. */
-static bool differs(struct frame_records *r, u32 from, u32 at, u64 pc)
-{
-	r->differs = at >= from;
-	r->at = at;
-	r->pc = pc;
-	return false;
-}
-
 /* A walk along the records. */
 struct walk {
 	const struct frame_records_input *in;
@@ -57,6 +48,16 @@ struct walk {
 	u32 at;		/* the last frame of ours that a record told of */
 	u64 addr;	/* of the next record */
 };
+
+/* Frames that CFI and libdw agree on are not the records' to judge: code may rewrite its stack. */
+static bool differs(const struct walk *w, struct frame_records *r, u32 at, u64 pc)
+{
+	r->differs = at >= w->from && complete(w->ours);
+	r->astray = at >= w->from && !r->differs;
+	r->at = at;
+	r->pc = pc;
+	return false;
+}
 
 /*
  * The record that the kernel makes behind a signal frame: the interrupted x29 and x30. That x30
@@ -67,7 +68,7 @@ static bool from_kernel(struct walk *w, u32 interrupted, u64 next, struct frame_
 	w->at = interrupted;
 	w->addr = next;
 	if (fp_differs(&w->ours->entry[interrupted], next))
-		return differs(r, w->from, interrupted, next);
+		return differs(w, r, interrupted, next);
 	return true;
 }
 
@@ -89,13 +90,13 @@ static bool follow(struct walk *w, struct frame_records *r)
 		;
 	if (k == t->nr) {
 		if (complete(t) && w->in->is_code(w->in->arg, lr - 1))
-			return differs(r, w->from, k, lr);
+			return differs(w, r, k, lr);
 		return false;
 	}
 	if (t->entry[k].ip != lr || fp_differs(&t->entry[k], next)) {
 		/* x29 may hold anything where no frame pointers are kept. */
 		if (w->in->is_code(w->in->arg, lr - 1))
-			return differs(r, w->from, k, lr);
+			return differs(w, r, k, lr);
 		return false;
 	}
 	r->named += k >= w->from;

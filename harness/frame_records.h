@@ -32,7 +32,8 @@ struct frame_records_input {
  * @beyond: frames of the trace behind the one asked for
  * @named: of them, those that a record names, with their frame pointer where it is known
  * @whole: the records end, by a zero frame pointer, where the trace does
- * @differs: a record contradicts the trace behind that frame
+ * @differs: a record contradicts the trace behind that frame, and the trace is complete
+ * @astray: the same of a trace that is not complete, and so claims nothing of what is behind
  * @at: the frame that it contradicts
  * @pc: what the record has there: a pc, or the frame pointer of an interrupted frame
  */
@@ -42,6 +43,7 @@ struct frame_records {
 	u32 named;
 	bool whole;
 	bool differs;
+	bool astray;
 	u32 at;
 	u64 pc;
 };

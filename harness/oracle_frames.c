@@ -286,6 +286,14 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	}
 	w->via = covers(w->o, exact ? pc : pc - 1, &w->exact);
+	/*
+	 * The vDSO of s390x has CFI for its trampolines that says nothing of a signal. A return address
+	 * is looked up before it; only a pc that is right there meets it, and comes out twice.
+	 */
+	if (exact && w->via == COMPARE_VIA_EH_FRAME && !w->exact && signal_code(w->o, pc) >= 0) {
+		w->out->fault = COMPARE_FAULT_SIGNAL_CODE;
+		return DWARF_CB_ABORT;
+	}
 	if (w->via == COMPARE_VIA_GUESS && !w->guessed)
 		look_for_trampoline(w, pc, exact);
 	w->guessed |= w->via == COMPARE_VIA_GUESS || w->via == COMPARE_VIA_DEBUG_FRAME;

@@ -131,6 +131,7 @@ void report_trace_records(struct report_trace *f, const struct ehu_trace *ours,
 	f->records_complete += ehf_stop_class(ours->stop) == EHF_CLASS_COMPLETE;
 	f->records_whole += records->whole;
 	f->records_differ += records->differs;
+	f->records_astray += records->astray;
 	f->records_beyond += records->beyond;
 	f->records_named += records->named;
 }
@@ -283,10 +284,11 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 			f->chains, f->chain_equal, f->chain_bad, f->chain_spoke, f->chain_blind);
 	if (f->records)
 		fprintf(out, "  where libdw stops, frame records: %" PRIu64 " traces, %" PRIu64
-			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64 " different; %"
-			PRIu64 " frames behind libdw's, %" PRIu64 " of them named by a record\n",
-			f->records, f->records_complete, f->records_whole, f->records_differ,
-			f->records_beyond, f->records_named);
+			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64 " different (and %"
+			PRIu64 " that are not complete); %" PRIu64 " frames behind libdw's, %" PRIu64
+			" of them named by a record\n", f->records, f->records_complete,
+			f->records_whole, f->records_differ, f->records_astray, f->records_beyond,
+			f->records_named);
 }
 
 static void text_stops(const struct report_trace *f, FILE *out)

@@ -58,6 +58,7 @@
  * @records_complete: of them, those with complete traces
  * @records_whole: of those, those that the records confirm to the end
  * @records_differ: samples that they contradict
+ * @records_astray: samples whose trace is not complete, and that they contradict
  * @records_beyond: frames behind libdw's last one in those samples
  * @records_named: of them, those that a record names
  * @cache_bad: traces that were not the same with caches
@@ -107,6 +108,7 @@ struct report_trace {
 	u64 records_complete;
 	u64 records_whole;
 	u64 records_differ;
+	u64 records_astray;
 	u64 records_beyond;
 	u64 records_named;
 	u64 cache_bad;

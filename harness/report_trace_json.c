@@ -98,6 +98,7 @@ void report_trace_json_sample(const struct report_trace_sample *s, FILE *out)
 					"cut");
 	if (s->records)
 		json_text(&j, "frame_records", s->records->differs ? "different" :
+					       s->records->astray ? "astray" :
 					       s->records->whole ? "to-the-end" : "in-part");
 	put_ours(&j, s);
 	json_number(&j, "reads", s->cost->reads);
@@ -190,6 +191,7 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 		json_number(&j, "complete", f->records_complete);
 		json_number(&j, "to_the_end", f->records_whole);
 		json_number(&j, "different", f->records_differ);
+		json_number(&j, "astray", f->records_astray);
 		json_number(&j, "frames", f->records_beyond);
 		json_number(&j, "named", f->records_named);
 		json_close(&j);

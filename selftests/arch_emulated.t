@@ -68,7 +68,7 @@ def build(arch, folder, name, flags):
     return None
 
 
-def installing(run):
+def installing(run, word):
     """Traces that begin where libgcc makes a catching frame's registers those of its own caller.
 
     The stack pointer follows last: until then the stack is that of no call, and what its frame
@@ -77,7 +77,7 @@ def installing(run):
         top = [f.get('function', '').startswith('_Unwind_R') for f in t['frames'][:2]
                if os.path.basename(f.get('module', '')) == 'libgcc_s.so.1']
         return top[:1] == [True] or top == [False, True]
-    return sum(t.get('frame_records') == 'different' and at_it(t) for t in run.of_type('trace'))
+    return sum(t.get('frame_records') == word and at_it(t) for t in run.of_type('trace'))
 
 
 total = {}
@@ -112,12 +112,14 @@ for variant, arch, extra in MACHINES:
         why = 'status %d' % run.status if run.status else identities(r)
         details = (r.of_type('trace-details') or [{}])[0]
         chain = details.get('libgcc', {})
-        apart = installing(r) if name == 'throw' else 0
-        between += apart
+        # Complete traces, and those that say that they are not.
+        apart = installing(r, 'different') if name == 'throw' else 0
+        astray = installing(r, 'astray') if name == 'throw' else 0
+        between += apart + astray
         if not why and r.status != (1 if apart else 0):
             why = 'status %d' % r.status
-        if not why and apart > 3 + 0.02 * s['samples']:
-            why = '%d while libgcc installs a context' % apart
+        if not why and apart + astray > 3 + 0.02 * s['samples']:
+            why = '%d while libgcc installs a context' % (apart + astray)
         if not why and (s['different'] or s['unexplained'] != apart or s['untestable']):
             why = 'different, unexplained or untestable'
         if not why and s['samples'] < 10:
@@ -137,7 +139,7 @@ for variant, arch, extra in MACHINES:
             why = 'nothing was signed'
         # Where libdw stops, what a record names is as libgcc has it.
         records = details.get('frame_records')
-        if not why and records and (records['different'] != apart or
+        if not why and records and (records['different'] != apart or records['astray'] != astray or
                                     records['to_the_end'] < 0.9 * records['complete'] - 2):
             why = 'frame records: %s' % records
         if not why and variant == 'aarch64-signed' and whole and not records:

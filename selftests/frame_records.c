@@ -151,6 +151,22 @@ TEST_F(records, a_trace_that_ends_too_early)
 	EXPECT_EQ(2, self->r.named);
 }
 
+TEST_F(records, a_trace_that_lost_its_way)
+{
+	self->entry[3].ip += 4;
+	self->ours.nr = 4;
+	self->ours.stop = EHF_STOP_PC_NOT_IN_MODULE;
+	run(self);
+	EXPECT_FALSE(self->r.differs);
+	EXPECT_TRUE(self->r.astray);
+	EXPECT_EQ(3, self->r.at);
+	/* What libdw has too is not theirs to judge. */
+	self->entry[3].ip -= 4;
+	self->entry[1].ip += 4;
+	run(self);
+	EXPECT_FALSE(self->r.differs || self->r.astray);
+}
+
 TEST_F(records, a_trace_that_goes_on)
 {
 	put(self, SP(3), 0, PC(4) | SIGNED);

@@ -55,6 +55,8 @@ def bad_recording(name, s, d):
     unknown = sum(s['stops'].get(stop, 0) for stop in ('fp-unknown', 'sp-in-untracked-register'))
     if s['complete'] < LEAST_SAMPLES or s['complete'] + s['neither'] + unknown < tested / 2:
         return 'few traces are complete'
+    if records and records['astray']:
+        return 'frame records contradict traces that are not complete'
     if records and records['to_the_end'] < LEAST_CONFIRMED * records['complete']:
         return 'not confirmed by frame records'
     if name.startswith('within-') and (chain.get('different') or
