@@ -562,7 +562,6 @@ static void plain_begin(struct check *c, const struct ehf_fde *fde)
 {
 	struct plain_way *w = &c->plain;
 	const struct ehf_fde *is = &w->pass.fde;
-	const struct ehf_row none = { .start = fde->start, .end = fde->range_end };
 	enum ehf_stop stop;
 
 	w->ctx.limits = c->ctx.limits;
@@ -572,8 +571,11 @@ static void plain_begin(struct check *c, const struct ehf_fde *fde)
 	w->pass.rec.next = fde->addr;
 	if (!ehf_pass_next(&w->pass, &stop) || stop || is->addr != fde->addr ||
 	    is->start != fde->start || is->range_end != fde->range_end || is->end != fde->end ||
-	    is->insns != fde->insns || is->cie.addr != fde->cie.addr)
+	    is->insns != fde->insns || is->cie.addr != fde->cie.addr) {
+		const struct ehf_row none = { .start = fde->start, .end = fde->range_end };
+
 		plain_differs(c, fde, &none, NULL);
+	}
 }
 
 /* The short way's next row has to be @ours, or be where it ends. */

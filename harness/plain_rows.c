@@ -5,19 +5,51 @@
  */
 #include "harness/plain_rows.h"
 
-/* A row without a place for the RA is no plain one by itself: any place makes it one. */
-static bool same_but_for_ra(const struct ehf_abi *abi, struct ehf_plain is,
-			    const struct ehf_row *row)
+static bool cfa_same(const struct ehf_abi *abi, struct ehf_plain is, const struct ehf_cfa *cfa)
 {
-	struct ehf_row other = *row;
-	struct ehf_plain plain;
+	const bool load = is.word & EHF_PLAIN_CFA_LOAD;
 
-	if (!(is.word & EHF_PLAIN_RA) && row->rule[EHF_RA].kind != EHF_RULE_UNSPEC)
+	if (load ? cfa->kind != EHF_CFA_AT_REG || cfa->add :
+		   cfa->kind != EHF_CFA_REG && cfa->kind != EHF_CFA_VAL_EXPR)
 		return false;
-	other.flags &= (u16)~EHF_ROW_OUTERMOST;
-	other.rule[EHF_RA] = (struct ehf_rule){ .kind = EHF_RULE_AT_CFA, .off = abi->word_size };
-	return ehf_plain_pack(abi, &other, &plain) &&
-	       !((plain.word ^ is.word) & ~EHF_PLAIN_RA);
+	return cfa->reg == (is.word & EHF_PLAIN_CFA_FP ? abi->reg_fp : abi->reg_sp) &&
+	       (u64)cfa->off == ehf_plain_cfa_off(is, abi->word_size);
+}
+
+static bool fp_same(const struct ehf_abi *abi, struct ehf_plain is, const struct ehf_rule *fp)
+{
+	const u64 off = ehf_plain_fp_off(is, abi->word_size);
+
+	switch (is.word & EHF_PLAIN_FP_KIND) {
+	case EHF_PLAIN_FP_SAVED:
+		return fp->kind == EHF_RULE_AT_CFA && (u64)fp->off == off;
+	case EHF_PLAIN_FP_LOST:
+		return (fp->kind == EHF_RULE_UNDEF || fp->kind == EHF_RULE_STOP) && !off;
+	case EHF_PLAIN_FP_AT_FP:
+		return fp->kind == EHF_RULE_AT_REG && fp->reg == abi->reg_fp && !fp->off && !off;
+	default:
+		return (fp->kind == EHF_RULE_UNSPEC || fp->kind == EHF_RULE_SAME) && !off;
+	}
+}
+
+static bool ra_same(const struct ehf_abi *abi, struct ehf_plain is, const struct ehf_rule *ra)
+{
+	switch (is.word & EHF_PLAIN_RA) {
+	case 0:
+		return ra->kind == EHF_RULE_UNSPEC;
+	case EHF_PLAIN_RA_UNDEF:
+		return ra->kind == EHF_RULE_UNDEF;
+	default:
+		return ra->kind == EHF_RULE_AT_CFA &&
+		       (u64)ra->off == ehf_plain_ra_off(is, abi->word_size);
+	}
+}
+
+static bool sp_same(const struct ehf_abi *abi, struct ehf_plain is, const struct ehf_rule *sp)
+{
+	if (!(is.word & EHF_PLAIN_SP_SAVED))
+		return sp->kind == EHF_RULE_UNSPEC;
+	return sp->kind == EHF_RULE_AT_CFA && abi->sp_slot && sp->off == abi->sp_slot;
 }
 
 /**
@@ -33,19 +65,15 @@ static bool same_but_for_ra(const struct ehf_abi *abi, struct ehf_plain is,
 bool plain_row_same(const struct ehf_abi *abi, const struct ehf_plain_row *is,
 		    const struct ehf_row *row)
 {
-	const u64 ra = is->row.word & EHF_PLAIN_RA;
-	const bool outermost = row->flags & EHF_ROW_OUTERMOST;
-	struct ehf_plain plain;
-
 	if (is->start != row->start)
 		return false;
 	if (is->row.word & EHF_PLAIN_STOP)
 		return ehf_plain_stop(is->row) == EHF_STOP_NONE;
-	if (row->stop || outermost != (ra == EHF_PLAIN_RA_UNDEF))
-		return false;
-	if (!ra || outermost)
-		return same_but_for_ra(abi, is->row, row);
-	return ehf_plain_pack(abi, row, &plain) && plain.word == is->row.word;
+	return !row->stop && !(row->flags & EHF_ROW_SIGNAL) &&
+	       !(is->row.word & ((1ULL << EHF_PLAIN_FREE_BITS) - 1)) &&
+	       cfa_same(abi, is->row, &row->cfa) && ra_same(abi, is->row, &row->rule[EHF_RA]) &&
+	       fp_same(abi, is->row, &row->rule[EHF_FP]) &&
+	       sp_same(abi, is->row, &row->rule[EHF_SP]);
 }
 
 /* The rows of an FDE from @start on, which are not plain or follow one that is not. */

@@ -47,10 +47,10 @@ TEST_F(plain_rows, the_same)
 	EXPECT_TRUE(same(self));
 }
 
-/* Every bit of it means something, but for those that are free. */
+/* Every bit of it means something, or is 0. */
 TEST_F(plain_rows, another_bit)
 {
-	for (u32 bit = EHF_PLAIN_FREE_BITS; bit < 64; bit++) {
+	for (u32 bit = 0; bit < 64; bit++) {
 		self->is.row.word ^= 1ULL << bit;
 		EXPECT_FALSE(same(self)) {
 			TH_LOG("bit %u", bit);
@@ -79,6 +79,8 @@ TEST_F(plain_rows, another_row)
 	self->row = row;
 	self->row.flags = EHF_ROW_SIGNAL;
 	EXPECT_FALSE(same(self));
+	self->row = row;
+	self->row.rule[EHF_RA].kind = EHF_RULE_UNDEF;
 	self->row.flags = EHF_ROW_OUTERMOST;
 	EXPECT_FALSE(same(self));
 	self->row = row;
