@@ -70,6 +70,8 @@ void *memset(void *dst, int c, size_t n);
 #define EHF_ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define ehf_likely(x)		__builtin_expect(!!(x), 1)
 #define ehf_unlikely(x)		__builtin_expect(!!(x), 0)
+#define ehf_always_inline	inline __attribute__((__always_inline__))
+#define ehf_noinline		__attribute__((__noinline__))
 #define ehf_fallthrough		__attribute__((__fallthrough__))
 
 #endif /* EHFRAME_BASE_H */

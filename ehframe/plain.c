@@ -175,7 +175,7 @@ static inline bool short_uleb(const u8 **p, const u8 *end, u64 *v)
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool set_cfa_off(struct ehf_plain *row, u64 off, u32 shift)
+static ehf_always_inline bool set_cfa_off(struct ehf_plain *row, u64 off, u32 shift)
 {
 	/* Two bytes of ULEB128 have 14 bits: they fit. */
 	row->word = (row->word & ~EHF_PLAIN_CFA) | off << (EHF_PLAIN_CFA_OFF - shift);
@@ -189,7 +189,7 @@ static inline bool set_cfa_reg(const struct ehf_plain_cie *c, struct ehf_plain *
 }
 
 /* One of the tracked registers is saved at CFA + @off slots. */
-static inline __attribute__((always_inline)) bool set_saved(const struct ehf_plain_cie *c, const struct ehf_abi *abi,
+static ehf_always_inline bool set_saved(const struct ehf_plain_cie *c, const struct ehf_abi *abi,
 			     struct ehf_plain *row, u64 reg, s64 off)
 {
 	const u64 field = (u64)off & 0x1ff;
@@ -207,7 +207,7 @@ static inline __attribute__((always_inline)) bool set_saved(const struct ehf_pla
 }
 
 /* Some of the tracked registers get back what they had in the CIE. */
-static inline __attribute__((always_inline)) void restore(const struct ehf_plain_cie *c, struct ehf_plain *row, u64 reg)
+static ehf_always_inline void restore(const struct ehf_plain_cie *c, struct ehf_plain *row, u64 reg)
 {
 	const u64 mask = reg == c->fp ? EHF_PLAIN_FP : reg == c->ra ? EHF_PLAIN_RA :
 								      EHF_PLAIN_SP_SAVED;
@@ -294,18 +294,19 @@ static bool rare(const struct ehf_plain_cie *c, struct ehf_plain_run *r, u8 op)
 enum result { REACHED, FULL, LEFT };
 
 /*
- * Executes instructions until the location lies above @until (bytes from the FDE's start), or the
- * program ends; @r->row then holds there. With @rows, each row that is complete is given there,
- * and FULL says that there is no room for the next. LEFT: the way from @r->loc on is not short.
+ * Executes instructions until the location lies above @until, or the program ends; @run->row then
+ * holds there. With @emit, each row that is complete goes to @rows, and FULL says that there is no
+ * room for the next. LEFT: the way from @run->loc on is not short.
  *
  * Locations do not wrap: code_align and an advance have 40 bits together, an FDE that is looked
  * at here fewer than 2^23 instructions.
  */
-static inline __attribute__((always_inline)) enum result
-execute(const struct ehf_plain_cie *c, struct ehf_plain_run *run, u32 shift, u64 until, u64 start,
-	 struct ehf_plain_row *rows, u32 max, u32 *nr, u64 *insns)
+static ehf_always_inline enum result
+execute(const struct ehf_plain_cie *c, struct ehf_plain_run *run, u32 shift, u64 until, bool emit,
+	struct ehf_plain_row *rows, u32 max, u32 *nr, u64 *insns)
 {
-	const u32 code_align = c->code_align;
+	struct ehf_plain_row *out = rows, *const full = emit ? rows + max : rows;
+	const u64 code_align = c->code_align;
 	enum result result = REACHED;
 	const u8 *p = run->p, *const end = run->end, *at = p;
 	struct ehf_plain row = run->row;
@@ -365,27 +366,25 @@ execute(const struct ehf_plain_cie *c, struct ehf_plain_run *run, u32 shift, u64
 		delta = ehf_number(p, len, run->abi->big_endian);
 		p += len;
 advance:
-		if (rows && delta) {
-			if (*nr == max) {
+		if (emit && delta) {
+			if (out == full) {
 				p = at;
 				result = FULL;
 				break;
 			}
-			rows[*nr].start = start + loc;
-			rows[*nr].row = row;
-			++*nr;
+			out->start = loc;
+			out->row = row;
+			out++;
 		}
-		if (rows) {
-			loc += delta * code_align;
-			if (loc > until)
-				break;
-		} else {
-			delta *= code_align;
-			if (loc + delta > until)
-				break;
-			loc += delta;
-		}
+		delta *= code_align;
+		if (!emit && loc + delta > until)
+			break;
+		loc += delta;
+		if (emit && loc > until)
+			break;
 	}
+	if (emit)
+		*nr = (u32)(out - rows);
 	*insns += count;
 	/* An operand of the last instruction was none of its own. */
 	if (ehf_unlikely(p > end)) {
@@ -397,6 +396,8 @@ advance:
 	run->row = row;
 	return result;
 left:
+	if (emit)
+		*nr = (u32)(out - rows);
 	*insns += count;
 	run->loc = loc;
 	return LEFT;
@@ -417,7 +418,7 @@ struct short_fde {
 #define RECORD_LEAST	(RECORD_HEAD - 4)
 
 /* Length and id, from bytes at hand: 32-bit format, all of it there. */
-static inline __attribute__((always_inline)) const u8 *
+static ehf_always_inline const u8 *
 short_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, bool big_endian,
 	   u64 *len, u64 *id)
 {
@@ -442,7 +443,7 @@ short_head(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, boo
 }
 
 /* An FDE's length and CIE pointer; what follows is at the address that is returned. */
-static inline __attribute__((always_inline)) const u8 *
+static ehf_always_inline const u8 *
 short_fde(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, bool big_endian,
 	  struct short_fde *f)
 {
@@ -459,7 +460,7 @@ short_fde(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr, bool
 }
 
 /* The range, pc-relative in 4 bytes, and what follows. False where it is not so simple. */
-static inline __attribute__((always_inline)) bool
+static ehf_always_inline bool
 short_range(const struct ehf_abi *abi, u64 addr, const u8 *p, bool sized, bool big_endian,
 	    struct short_fde *f)
 {
@@ -598,7 +599,7 @@ static bool short_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u6
 }
 
 /* Learns a CIE; also that it is none for the short way. */
-static __attribute__((noinline)) void learn_cie(const struct ehf_ctx *ctx,
+static ehf_noinline void learn_cie(const struct ehf_ctx *ctx,
 						const struct ehf_section *s, u64 addr,
 						struct ehf_plain_cie *cie)
 {
@@ -614,7 +615,7 @@ static inline u64 entry_field(const struct ehf_section *s, const u8 *p, bool big
 }
 
 /* The last entry of a table of 4-byte distances from the header whose start is not above @pc. */
-static inline __attribute__((always_inline)) const u8 *
+static ehf_always_inline const u8 *
 short_search(const struct ehf_section *s, const struct ehf_hand *table, u64 pc, bool big_endian,
 	     u64 mask)
 {
@@ -640,7 +641,7 @@ static inline void begin(struct ehf_plain_run *run, const struct ehf_ctx *ctx,
 	run->abi = ctx->abi;
 	run->states = ctx->limits->states < EHF_MAX_STATES ? ctx->limits->states : EHF_MAX_STATES;
 	run->depth = 0;
-	run->loc = 0;
+	run->loc = f->start;
 	run->row = initial;
 }
 
@@ -659,7 +660,7 @@ void ehf_plain_table(const struct ehf_section *s, struct ehf_hand *table)
 		table->len = s->nr_fdes * 8;
 }
 
-static inline __attribute__((always_inline)) bool
+static ehf_always_inline bool
 find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table, u64 pc,
      struct ehf_plain *plain, bool big_endian, u32 word_size, u32 addr_size)
 {
@@ -688,7 +689,7 @@ find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_ha
 	    (u64)(f.end - f.insns) + cie->size > ctx->limits->insns)
 		return false;
 	begin(&run, ctx, &f, cie->initial);
-	if (execute(cie, &run, word_size == 8 ? 3 : 2, pc - start, 0, NULL, 0, NULL,
+	if (execute(cie, &run, word_size == 8 ? 3 : 2, pc, false, NULL, 0, NULL,
 		    &ctx->cost->insns) != REACHED)
 		return false;
 	*plain = run.row;
@@ -698,7 +699,7 @@ find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_ha
 }
 
 /* Little-endian machines of 64 bits have code of their own. */
-static __attribute__((noinline)) bool
+static ehf_noinline bool
 find_any(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table,
 	 u64 pc, struct ehf_plain *plain)
 {
@@ -811,7 +812,7 @@ bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
 			learn_cie(pass->ctx, pass->s, pass->fde.cie.addr, &pass->cie);
 		if (next_short(pass, addr))
 			return true;
-		pass->run.loc = 0;
+		pass->run.loc = pass->fde.start;
 		pass->state = pass->fde.start < pass->fde.range_end ? EHF_PASS_OTHER : EHF_PASS_DONE;
 		return true;
 	}
@@ -830,7 +831,7 @@ bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
  */
 u32 ehf_pass_rows(struct ehf_pass *pass, struct ehf_plain_row *rows, u32 max)
 {
-	const u64 start = pass->fde.start, last = pass->fde.range_end - 1 - start;
+	const u64 last = pass->fde.range_end - 1;
 	struct ehf_plain_run *run = &pass->run;
 	u64 *const insns = &pass->ctx->cost->insns;
 	enum result result;
@@ -838,15 +839,15 @@ u32 ehf_pass_rows(struct ehf_pass *pass, struct ehf_plain_row *rows, u32 max)
 
 	if (pass->state == EHF_PASS_RUNS) {
 		if (pass->cie.shift == 3)
-			result = execute(&pass->cie, run, 3, last, start, rows, max, &nr, insns);
+			result = execute(&pass->cie, run, 3, last, true, rows, max, &nr, insns);
 		else
-			result = execute(&pass->cie, run, 2, last, start, rows, max, &nr, insns);
+			result = execute(&pass->cie, run, 2, last, true, rows, max, &nr, insns);
 		switch (result) {
 		case REACHED:
 			if (run->loc > last)
 				pass->state = EHF_PASS_DONE;
 			else if (nr < max) {
-				rows[nr++] = (struct ehf_plain_row){ start + run->loc, run->row };
+				rows[nr++] = (struct ehf_plain_row){ run->loc, run->row };
 				pass->state = EHF_PASS_DONE;
 			}
 			break;
@@ -858,7 +859,7 @@ u32 ehf_pass_rows(struct ehf_pass *pass, struct ehf_plain_row *rows, u32 max)
 		}
 	}
 	if (pass->state == EHF_PASS_OTHER && nr < max) {
-		rows[nr++] = (struct ehf_plain_row){ start + run->loc, ehf_plain_none(EHF_STOP_NONE) };
+		rows[nr++] = (struct ehf_plain_row){ run->loc, ehf_plain_none(EHF_STOP_NONE) };
 		pass->state = EHF_PASS_DONE;
 	}
 	return nr;

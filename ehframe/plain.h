@@ -50,7 +50,7 @@ struct ehf_plain_row {
  * @end: one past the last one; two more bytes can be read
  * @abi: the machine
  * @states: how deep the stack may get
- * @loc: bytes from the FDE's start to where the rules so far begin to hold
+ * @loc: address from which the rules so far hold
  * @depth: states on the stack
  * @row: those rules
  * @stack: remembered states

@@ -50,6 +50,12 @@ kernel_switch() {
 		grep -v '^ehframe/base\.h:' | none
 }
 
+# A kernel has macros of the names that such words are spelled with: noinline, for one.
+attributes() {
+	(cd "$1" && grep -rn '__attribute__' --include='*.[chS]' $core) 2>/dev/null |
+		grep -v '^ehframe/base\.h:' | none
+}
+
 spdx() {
 	sources "$1" | while read -r f; do
 		head -n 3 "$1/$f" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR MIT' || echo "$f"
@@ -103,6 +109,7 @@ plant() {
 		[ ! -d "$dir" ] || cp -r "$dir" "$tmp" || return
 	done
 	printf '%s\n' '#include "harness/cli.h"' '#ifdef __KERNEL__' '#endif' \
+		'int planted_noinline(void) __attribute__((noinline));' \
 		> "$tmp/ehframe/planted.c"
 	echo "unsigned long strlen(const char *); int planted(const char *); static int n;
 		int planted(const char *s) { n += (int)strlen(s); return n; }" \
@@ -115,6 +122,7 @@ tap_ok plant plant
 tap_ok include_direction direction .
 tap_ok no_hosted_header hosted_header .
 tap_ok kernel_switch_in_base_h_only kernel_switch .
+tap_ok attributes_by_base_h_only attributes .
 tap_ok spdx_line_everywhere spdx .
 tap_ok top_level_holds_nothing_else top_level .
 lib=$EHU_BUILD/libehunwind.a
@@ -134,6 +142,7 @@ esac
 
 tap_not planted_include_direction direction "$tmp"
 tap_not planted_kernel_switch kernel_switch "$tmp"
+tap_not planted_attribute attributes "$tmp"
 tap_not planted_no_spdx spdx "$tmp"
 tap_not planted_top_level top_level "$tmp"
 tap_ok planted_state_builds compile ehframe/state.o

@@ -60,7 +60,7 @@ struct word {
 };
 
 /* A word that is not at hand, from the source. */
-static __attribute__((noinline)) struct word far_word(const struct run *r, u64 addr, u32 size)
+static ehf_noinline struct word far_word(const struct run *r, u64 addr, u32 size)
 {
 	const struct ehf_abi *abi = &r->u->arch->abi;
 	u8 bytes[8] = { 0 };
@@ -72,7 +72,7 @@ static __attribute__((noinline)) struct word far_word(const struct run *r, u64 a
 }
 
 /* @size bytes at offset @off of the stack. @host: as is_host_like() says, and @size is 8. */
-static inline __attribute__((always_inline)) bool
+static ehf_always_inline bool
 stack_word(struct run *r, const struct plain_walk *w, u64 off, u32 size, bool host, u64 *value)
 {
 	if (ehf_unlikely(off > w->last)) {
@@ -90,7 +90,7 @@ stack_word(struct run *r, const struct plain_walk *w, u64 off, u32 size, bool ho
 }
 
 /* An FP that is lost, or where FP points to. */
-static inline __attribute__((always_inline)) void
+static ehf_always_inline void
 other_fp(struct run *r, const struct plain_walk *w, u64 word, u32 size, bool host,
 	 struct frame *f)
 {
@@ -108,7 +108,7 @@ other_fp(struct run *r, const struct plain_walk *w, u64 word, u32 size, bool hos
  * ordinary, with @f as it was: the ordinary way then finds out, and says why, if @r->stop does not.
  * @rare: the row may be of any form, else it has none of the bits RARE.
  */
-static inline __attribute__((always_inline)) bool
+static ehf_always_inline bool
 step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct frame *f, bool host,
      bool rare)
 {
@@ -235,7 +235,7 @@ static bool make_row(struct run *r, u64 addr, struct ehf_plain *row)
 }
 
 /* The row of an address that is not where the cache is looked at first; 0 where it is not plain. */
-static __attribute__((noinline)) struct ehf_plain find_row(struct run *r, u64 addr)
+static ehf_noinline struct ehf_plain find_row(struct run *r, u64 addr)
 {
 	struct ehf_plain row = { 0 };
 	const struct ehu_slot *slot;
@@ -258,7 +258,7 @@ static inline const struct ehu_slot *slot_at(const struct ehu_slot *slots, u32 b
 	return (const struct ehu_slot *)(const void *)((const u8 *)slots + bytes);
 }
 
-static inline __attribute__((always_inline)) u32
+static ehf_always_inline u32
 run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 room, bool host)
 {
 	static const struct ehu_slot nothing[2];
@@ -327,7 +327,7 @@ run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 ro
 }
 
 /* For machines that the host is not like. */
-static __attribute__((noinline)) u32
+static ehf_noinline u32
 run_any(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 room)
 {
 	/* Addresses of 4 bytes do not go on where they end. */
