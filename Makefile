@@ -10,6 +10,7 @@
 #   make prove            Frama-C Eva over ehframe/ and arch/
 #   make stress           the long tests
 #   make bench            ns a frame: ours, libdw, libunwind and two floors
+#   make bench-growth     how the cost of a frame grows, as tables and plots (docs/growth-*.svg)
 #   make bench-print      printing the stacks of big recordings, beside perf script
 #   make bench-symbols    what names cost: a capture checked without and with them
 #   make test-html        the page of a real run, opened in headless Chromium
@@ -178,7 +179,8 @@ demo: all
 	@$(env) tools/demo
 prove:
 	@$(env) $(call script,selftests/prove/run)
-stress bench bench-static bench-trace bench-symbols bench-print test-html: all
+stress bench bench-static bench-trace bench-symbols bench-print bench-growth \
+	test-html: all
 	@$(env) $(call script,tools/$@.sh)
 # They want what tools/setup --kernel installs, and say so.
 kernel	= @EHU_BUILD=$(abspath $O) tools/kernel-
@@ -208,7 +210,7 @@ clean:
 	rm -rf $O
 
 .PHONY: all core setup test test-core fuzz demo prove stress bench bench-static bench-trace
-.PHONY: bench-symbols bench-print test-html module test-kernel test-kunit
+.PHONY: bench-symbols bench-print bench-growth test-html module test-kernel test-kunit
 .PHONY: test-guests install help clean FORCE
 .DELETE_ON_ERROR:
 -include $(patsubst %.o,%.d,$(objs) $(fuzz_o) $(fuzz_t))

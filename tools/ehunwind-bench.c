@@ -23,7 +23,7 @@ static const struct cli_opt opts[] = {
 		       "this process, for a program that counts instructions; or \"static\""},
 	[OPT_SYNTHETIC] = {"synthetic", 0, "FDES,DEPTH",
 			   "with --count: 100 made-up stacks, no file"},
-	[OPT_GROWTH] = {"growth", 0, NULL, "how cost grows with FDEs and depth; no file"},
+	[OPT_GROWTH] = {"growth", 0, NULL, "how cost grows with FDEs, modules, depth, threads; no file"},
 	[OPT_JSON] = {"json", 0, NULL, "one JSON object a line on stdout"},
 	{0},
 };
