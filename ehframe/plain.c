@@ -661,8 +661,8 @@ void ehf_plain_table(const struct ehf_section *s, struct ehf_hand *table)
 }
 
 static ehf_always_inline bool
-find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table, u64 pc,
-     struct ehf_plain *plain, bool big_endian, u32 word_size, u32 addr_size)
+plain_find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct ehf_hand *table,
+	   u64 pc, struct ehf_plain *plain, bool big_endian, u32 word_size, u32 addr_size)
 {
 	const u64 mask = addr_size == 4 ? ~0U : ~0ULL;
 	struct ehf_plain_cie *cie;
@@ -705,7 +705,7 @@ find_any(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct eh
 {
 	const struct ehf_abi *abi = ctx->abi;
 
-	return find(ctx, s, table, pc, plain, abi->big_endian, abi->word_size, abi->addr_size);
+	return plain_find(ctx, s, table, pc, plain, abi->big_endian, abi->word_size, abi->addr_size);
 }
 
 /**
@@ -728,7 +728,7 @@ bool ehf_plain_find(const struct ehf_ctx *ctx, const struct ehf_section *s,
 	const struct ehf_abi *abi = ctx->abi;
 
 	if (ehf_likely(abi->word_size == 8 && abi->addr_size == 8 && !abi->big_endian))
-		return find(ctx, s, table, pc, plain, false, 8, 8);
+		return plain_find(ctx, s, table, pc, plain, false, 8, 8);
 	return find_any(ctx, s, table, pc, plain);
 }
 

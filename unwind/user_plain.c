@@ -109,8 +109,8 @@ other_fp(struct run *r, const struct plain_walk *w, u64 word, u32 size, bool hos
  * @rare: the row may be of any form, else it has none of the bits RARE.
  */
 static ehf_always_inline bool
-step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct frame *f, bool host,
-     bool rare)
+plain_step(struct run *r, const struct plain_walk *w, struct ehf_plain row, struct frame *f,
+	   bool host, bool rare)
 {
 	const u32 size = host ? 8 : w->abi->word_size;
 	struct frame to = *f;
@@ -298,9 +298,9 @@ run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 ro
 			}
 		}
 		if (ehf_unlikely(row.word & RARE)) {
-			if (!step(r, &w, row, &f, host, true))
+			if (!plain_step(r, &w, row, &f, host, true))
 				break;
-		} else if (!step(r, &w, row, &f, host, false)) {
+		} else if (!plain_step(r, &w, row, &f, host, false)) {
 			break;
 		}
 		e->ip = f.addr + 1;
