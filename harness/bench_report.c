@@ -49,6 +49,43 @@ static double mean(const struct bench_report *rep, int e, enum what what, enum o
 	return rep->nr ? exp(sum / rep->nr) : 0;
 }
 
+static int by_ratio(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * How many times an engine's time @other takes, of each repetition the mean over the captures: their
+ * processes ran side by side. In order; the result is how many there are.
+ */
+static u32 ratios(const struct bench_report *rep, int e, int other, enum what what, double *ratio)
+{
+	u32 nr = 0;
+
+	for (u32 r = 0; r < BENCH_MAX_REPEATS; r++) {
+		double sum = 0;
+		u32 k;
+
+		for (k = 0; k < rep->nr; k++) {
+			const struct bench_result *a = &rep->file[k].result[e];
+			const struct bench_result *b = &rep->file[k].result[other];
+			u64 x = what == WARM ? a->warm[r] : a->cold[r];
+			u64 y = what == WARM ? b->warm[r] : b->cold[r];
+
+			if (r >= a->done || r >= b->done || !x || !y || !a->frames || !b->frames)
+				break;
+			sum += log((double)y / (double)b->frames / ((double)x / (double)a->frames));
+		}
+		if (!k || k < rep->nr)
+			break;
+		ratio[nr++] = exp(sum / rep->nr);
+	}
+	qsort(ratio, nr, sizeof(*ratio), by_ratio);
+	return nr;
+}
+
 static int index_of(const struct bench_engine *e)
 {
 	int k = 0;
@@ -148,9 +185,10 @@ static void times(const struct bench_report *rep, enum what what)
 		"warm: ns of CPU a frame, the least of the repetitions' medians; means of the least"
 		", median and most" :
 		"cold: the same, first pass of a fresh process, opening and mapping included",
-		"  geo-mean    median      most  libdw is");
+		"  geo-mean    median      most  libdw is: median (least-most)");
 	for (int e = 0; bench_engines[e]; e++) {
-		double v = mean(rep, e, what, LEAST);
+		double v = mean(rep, e, what, LEAST), ratio[BENCH_MAX_REPEATS];
+		u32 nr = ratios(rep, e, dw, what, ratio);
 
 		if (what == COLD && bench_engines[e]->floor)
 			continue;
@@ -160,8 +198,8 @@ static void times(const struct bench_report *rep, enum what what)
 		number(v);
 		number(mean(rep, e, what, MEDIAN));
 		number(mean(rep, e, what, MOST));
-		if (v > 0)
-			printf(" %8.2fx", mean(rep, dw, what, LEAST) / v);
+		if (nr)
+			printf(" %8.2fx (%.2f-%.2f)", ratio[nr / 2], ratio[0], ratio[nr - 1]);
 		printf("\n");
 	}
 }
