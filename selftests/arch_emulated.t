@@ -137,6 +137,10 @@ for variant, arch, extra in MACHINES:
         if not why and whole and (chain['equal'] < 0.98 * chain['traces'] - 2 or
                                   s['complete'] < 0.8 * s['samples']):
             why = 'not to the end: %s' % chain
+        # The trampoline is a frame of its own, found by its code.
+        if not why and name in ('signals', 'nested') and \
+                details['via']['signal-code'] < 0.1 * s['samples']:
+            why = 'no handlers: %s' % details['via']
         if not why and unsigned:
             why = 'nothing was signed'
         # Where libdw stops, what a record names is as libgcc has it.

@@ -50,9 +50,13 @@ static void on_inner(int sig, siginfo_t *info, void *context)
 
 static void on_outer(int sig, siginfo_t *info, void *context)
 {
+	long until = target_ms() + TARGET_HANDLER_MS;
+
 	(void)info, (void)context;
-	leaf(30000);
-	raise(SIGUSR1);
+	do {
+		leaf(30000);
+		raise(SIGUSR1);
+	} while (target_ms() < until);
 	target_sum += (unsigned long)sig;
 	target_handled = target_ms();
 }

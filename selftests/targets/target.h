@@ -34,18 +34,23 @@ static inline void target_spin(int n)
 
 /* CPU time at which the last handler ended; below 0 while one is to come. */
 static volatile long target_handled;
+/* CPU time in ms that a handler takes at least: as much as there is between two of them. */
+#define TARGET_HANDLER_MS	2
 
 /*
- * SIGALRM a millisecond from now, if some CPU time went by since the last one. The handler says so
+ * SIGALRM some milliseconds from now, if some CPU time went by since the last one. The handler says so
  * in target_handled when it ends. With a timer that goes on by itself a loaded machine would spend
- * all of the program's time in the handler.
+ * all of the program's time in the handler. The time differs from one to the next: what samples
+ * every 4 ms, and takes some of them itself, would else come between the handlers and never in one.
  */
 static inline void target_alarm(long now)
 {
-	const struct itimerval once = { { 0, 0 }, { 0, 1000 } };
+	static unsigned int turn;
+	const struct itimerval once = { { 0, 0 }, { 0, 500 + turn * 733 % 4000 } };
 
 	if (target_handled < 0 || now <= target_handled)
 		return;
+	turn++;
 	target_handled = -1;
 	setitimer(ITIMER_REAL, &once, NULL);
 }
