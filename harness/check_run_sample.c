@@ -166,8 +166,8 @@ static void walk_with_caches(struct check_run_samples *s, const struct ehu_trace
 }
 
 /*
- * libgcc looks for CFI by PT_GNU_EH_FRAME and by nothing else: a module without (the vDSO of s390x has
- * an empty one) ends its chain.
+ * libgcc looks for CFI by PT_GNU_EH_FRAME and by nothing else: a module without (the vDSO of s390x
+ * has an empty one) ends its chain.
  */
 static bool libgcc_is_blind(const struct task_maps *maps, const struct ehu_entry *last)
 {

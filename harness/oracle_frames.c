@@ -287,8 +287,9 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 	}
 	w->via = covers(w->o, exact ? pc : pc - 1, &w->exact);
 	/*
-	 * The vDSO of s390x has CFI for its trampolines that says nothing of a signal. A return address
-	 * is looked up before it; only a pc that is right there meets it, and comes out twice.
+	 * The vDSO of s390x has CFI for its trampolines that says nothing of a signal. A return
+	 * address is looked up before it; only a pc that is right there meets it, and comes out
+	 * twice.
 	 */
 	if (exact && w->via == COMPARE_VIA_EH_FRAME && !w->exact && signal_code(w->o, pc) >= 0) {
 		w->out->fault = COMPARE_FAULT_SIGNAL_CODE;

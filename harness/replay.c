@@ -327,9 +327,9 @@ static bool lost_in_kernel(const struct replay *r, const struct perf_event_rec *
 }
 
 /*
- * Linux for s390x (6.1: perf_reg_value(), perf_sample_regs_user()) gives a sample in user mode the FPRs
- * that the thread had when they were saved last, at an earlier switch: what a leaf parked in one (r11,
- * r14) would come out as another's. A sample in the kernel has them saved first.
+ * Linux for s390x (6.1: perf_reg_value(), perf_sample_regs_user()) gives a sample in user mode the
+ * FPRs that the thread had when they were saved last, at an earlier switch: what a leaf parked in
+ * one (r11, r14) would come out as another's. A sample in the kernel has them saved first.
  */
 static bool is_stale(const struct replay *r, const struct perf_event_rec *rec, u8 reg)
 {

@@ -278,15 +278,17 @@ static void text_outcomes(const struct report_trace *f, FILE *out)
 			fprintf(out, "  %" PRIu64 " by libdw's fault: %s\n", f->fault[k],
 				compare_fault_name(k));
 	if (f->chains)
-		fprintf(out, "  second reference, libgcc's backtrace in the program: %" PRIu64 " traces, "
-			"%" PRIu64 " equal, %" PRIu64 " different; in %" PRIu64 " of the equal ones it "
-			"spoke where libdw had stopped; %" PRIu64 " end where it has no .eh_frame_hdr\n",
-			f->chains, f->chain_equal, f->chain_bad, f->chain_spoke, f->chain_blind);
+		fprintf(out, "  second reference, libgcc's backtrace in the program: %" PRIu64
+			" traces, %" PRIu64 " equal, %" PRIu64 " different; in %" PRIu64
+			" of the equal ones it spoke where libdw had stopped; %" PRIu64
+			" end where it has no .eh_frame_hdr\n", f->chains, f->chain_equal,
+			f->chain_bad, f->chain_spoke, f->chain_blind);
 	if (f->records)
 		fprintf(out, "  where libdw stops, frame records: %" PRIu64 " traces, %" PRIu64
-			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64 " different (and %"
-			PRIu64 " that are not complete); %" PRIu64 " frames behind libdw's, %" PRIu64
-			" of them named by a record\n", f->records, f->records_complete,
+			" complete, %" PRIu64 " of them confirmed to the end, %" PRIu64
+			" different (and %" PRIu64 " that are not complete); %" PRIu64
+			" frames behind libdw's, %" PRIu64 " of them named by a record\n",
+			f->records, f->records_complete,
 			f->records_whole, f->records_differ, f->records_astray, f->records_beyond,
 			f->records_named);
 }

@@ -178,7 +178,8 @@ TEST_F(records, a_trace_that_goes_on)
 
 TEST_F(records, no_list)
 {
-	const u64 heads[] = { 0, 1, 4, SP(0) + 1, 0x10, ~7ULL, ~0ULL, BASE + sizeof(self->word) - 8 };
+	const u64 heads[] = { 0, 1, 4, SP(0) + 1, 0x10, ~7ULL, ~0ULL,
+			      BASE + sizeof(self->word) - 8 };
 
 	for (size_t k = 0; k < EHF_ARRAY_SIZE(heads); k++) {
 		self->regs.reg[29] = heads[k];
@@ -205,7 +206,7 @@ TEST_F(records, a_ring_ends)
 	EXPECT_TRUE(self->r.records <= 2 * self->ours.nr + 1);
 }
 
-/* Frame 2 is a trampoline: the kernel's record has x29 and x30 of frame 3, whose pc no record has. */
+/* Frame 2 is a trampoline: the kernel's record has x29, x30 of frame 3, whose pc no record has. */
 TEST_F(records, through_a_signal)
 {
 	self->entry[3].flags |= EHU_ENTRY_EXACT;

@@ -38,8 +38,8 @@ static volatile long target_handled;
 #define TARGET_HANDLER_MS	2
 
 /*
- * SIGALRM some milliseconds from now, if some CPU time went by since the last one. The handler says so
- * in target_handled when it ends. With a timer that goes on by itself a loaded machine would spend
+ * SIGALRM some milliseconds from now, if some CPU time went by since the last one. The handler says
+ * so in target_handled when it ends. With a timer that goes on by itself a loaded machine would spend
  * all of the program's time in the handler. The time differs from one to the next: what samples
  * every 4 ms, and takes some of them itself, would else come between the handlers and never in one.
  */
