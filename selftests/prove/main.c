@@ -18,12 +18,20 @@
  *  - Local variables hold some value from the start (-eva-initialized-locals): that none is used
  *    before it is set is the business of the compilers' warnings and of clang's MemorySanitizer,
  *    for Eva cannot tell how many states of a stack or bytes of a buffer are in use.
+ *  - Pointers that ehframe/plain.c compares point into one object: where it has compared a length
+ *    with what is left, Eva does not see that a pointer that moves on by that stays inside. That no
+ *    such pointer is followed is proved.
+ *  - ehframe/plain.c meets FDEs that end up to PLAIN_BYTES behind the first of the last bytes at
+ *    hand, in any place and of any length there; tables of one entry; room for two rows. Its CIEs
+ *    are any that any_plain_cie() makes. That reading one (learn_cie()) makes no other is not
+ *    proved, nor what that reads: fuzz_section does it.
  *  - ehf_row_eval() and ehf_row_find() are left out: they call what is proved, nothing else.
  */
 #include "arch/arch.h"
 #include "ehframe/dwarf.h"
 #include "ehframe/expr.h"
 #include "ehframe/insn.h"
+#include "ehframe/plain.h"
 #include "ehframe/program.h"
 
 #include <__fc_builtin.h>
@@ -275,4 +283,141 @@ void direct_rest(void)
 {
 	direct();
 	rest();
+}
+
+/*
+ * Plain rows. Eva does not relate pointers to addresses: FDEs of every place and length are gone
+ * through one by one, with what follows their heads unknown.
+ */
+#define PLAIN_BYTES	22	/* an FDE of the least length, and a program of 6 bytes */
+#define PLAIN_START	0x1000	/* address of the bytes */
+#define PLAIN_CIE	PLAIN_START
+
+static u8 entries[8];
+static struct ehf_plain_cie cies[2];
+
+static void put_4(u8 *p, u32 v)
+{
+	u32 k;
+
+	//@ loop unroll 4;
+	for (k = 0; k < 4; k++)
+		p[k] = (u8)(v >> 8 * (abi.big_endian ? 3 - k : k));
+}
+
+static void any_plain_cie(struct ehf_plain_cie *cie)
+{
+	cie->generation = 1;
+	cie->addr = PLAIN_CIE;
+	cie->initial.word = any_u64();
+	cie->tracked = any_u64();
+	cie->size = any_u32();
+	cie->fp = any_u8();
+	cie->sp = any_u8();
+	cie->ra = any_u8();
+	cie->shift = any_bool() ? 2 : 3;
+	cie->code_align = any_u8();
+	cie->factor = (s8)Frama_C_interval(-2, 2);
+	cie->sized = any_bool();
+	cie->usable = any_bool();
+}
+
+static void plain_world(bool big_endian)
+{
+	any_world();
+	abi.big_endian = big_endian;
+	ctx.memo = NULL;
+	ctx.generation = 1;
+	ctx.plain = cies;
+	ctx.nr_plain = 2;
+	ctx.hand.p = offered;
+	ctx.hand.start = PLAIN_START;
+	ctx.hand.len = PROVE_CHUNK;
+}
+
+/* Unknown bytes but for the head of an FDE. */
+static void any_plain_fde(u32 off, u32 len)
+{
+	Frama_C_make_unknown((char *)offered, sizeof(offered));
+	put_4(offered + off, len);
+	put_4(offered + off + 4, PLAIN_START + off + 4 - PLAIN_CIE);
+}
+
+/* One lookup, in a table of one entry, which leads to the FDE at offset @fde. */
+static void plain_lookup(u32 fde)
+{
+	struct ehf_section s;
+	struct ehf_hand table = { .p = entries, .start = any_u64(), .len = any_u64() };
+	struct ehf_plain plain;
+
+	any_section(&s);
+	ehf_plain_table(&s, &table);
+	s.hdr = 0;
+	table.len = sizeof(entries);
+	put_4(entries, any_u32());
+	put_4(entries + 4, PLAIN_START + fde);
+	ehf_plain_find(&ctx, &s, &table, any_u64(), &plain);
+}
+
+/* A pass that has got to the FDE at offset @fde, which ends at offset @end, and all its rows. */
+static void plain_pass(u32 fde, u32 end)
+{
+	struct ehf_plain_row rows[2];
+	struct ehf_section s;
+	struct ehf_pass pass;
+	enum ehf_stop stop;
+
+	any_section(&s);
+	s.eh_frame_end = PLAIN_START + PROVE_CHUNK;
+	ehf_pass_start(&pass, &ctx, &s);
+	any_fde(&pass.fde);
+	pass.fde.cie.addr = PLAIN_CIE;
+	any_plain_cie(&pass.cie);
+	pass.cie.usable = true;
+	/* As the program of another FDE may have left it, as far as it is looked at again. */
+	pass.run.p = offered + end;
+	pass.run.end = offered + end;
+	pass.run.abi = &abi;
+	pass.run.depth = 0;
+	pass.run.states = EHF_MAX_STATES;
+	pass.rec.next = PLAIN_START + fde;
+	if (!ehf_pass_next(&pass, &stop))
+		return;
+	while (ehf_pass_rows(&pass, rows, 2))
+		;
+}
+
+static void plain(bool big_endian, bool pass)
+{
+	u32 off, len;
+
+	plain_world(big_endian);
+	//@ loop unroll 30;
+	for (off = PROVE_CHUNK - PLAIN_BYTES; off + 16 <= PROVE_CHUNK; off++) {
+		//@ loop unroll 30;
+		for (len = 12; off + 4 + len <= PROVE_CHUNK; len++) {
+			any_plain_cie(&cies[0]);
+			any_plain_cie(&cies[1]);
+			any_plain_fde(off, len);
+			if (pass)
+				plain_pass(off, off + 4 + len);
+			else
+				plain_lookup(off);
+		}
+	}
+}
+
+void plain_find_little(void)
+{
+	plain(false, false);
+}
+
+void plain_find_big(void)
+{
+	plain(true, false);
+}
+
+void plain_pass_little(void)
+{
+	plain(false, true);
 }
