@@ -12,10 +12,14 @@ cd "$(dirname "$0")/.." || exit
 build=$(realpath "${1:-${EHU_BUILD:-build}}")
 check=$build/ehunwind-check
 
-cat <<'M'
+cat <<M
 
 ## Other machines
 
+Made by \`tools/results-arch.sh\`; load average $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) CPUs.
+
+M
+cat <<'M'
 ### Rows of libraries (`ehunwind-check --json FOLDER`)
 
 | machine | folder | files | FDEs | rows | equal | libdw wrong | different | unsupported bytes |
