@@ -23,6 +23,8 @@ COMMANDS = {
     'ours': lambda f: [check, '--print', '--no-symbols', '--perf-data', f],
     'ours, 2 jobs': lambda f: [check, '--print', '--no-symbols', '--jobs=2', '--perf-data', f],
 }
+if os.environ.get('BENCH_NO_INLINE'):
+    del COMMANDS['perf']
 NO_ADDRESS = 2 ** 64 - 1
 
 
@@ -149,13 +151,12 @@ def compare(path, printed):
 
 
 def by_libdw(path):
-    """Samples, and those of which libdw finds the frames that we find."""
+    """How our frames compare with libdw's, by sample."""
     command = [check, '--json', '--symbols=none', '--perf-data', path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
         for line in p.stdout:
             last = line
-    last = json.loads(last)
-    return last['samples'], last['equal']
+    return json.loads(last)
 
 
 def spread(values):
@@ -181,7 +182,7 @@ for path in files:
           (os.path.basename(path), os.path.getsize(path) >> 20, n, *(f / max(n, 1) for f in frames)))
     for name in COMMANDS:
         print('  %-18s %-24s by the clock %-24s' % (name, spread(cpu[name]), spread(clock[name])))
-    for name in 'perf', 'perf --no-inline':
+    for name in [n for n in COMMANDS if n.startswith('perf')]:
         ratios = [a / b for a, b in zip(cpu[name], cpu['ours'])]
         print('  ours is 1/%.1f of %s (by round 1/%.1f to 1/%.1f)' %
               (statistics.median(cpu[name]) / statistics.median(cpu['ours']), name,
@@ -191,10 +192,12 @@ for path in files:
     if not alike:
         print('  2 jobs print something else')
     if any(v[0] != 'equal' for v in verdicts):
-        samples, equal = by_libdw(path)
-        print('  libdw agrees with ours in all frames of %d of %d' % (equal, samples))
-        lost = [v for v in verdicts if v[0] in ('in ours only', 'in perf\'s only')]
-        if lost or (equal < samples and any(v[0] == 'different' for v in verdicts)):
+        dw = by_libdw(path)
+        print('  libdw\'s frames and ours: %d of %d equal, %d where neither comes to an end, '
+              '%d ours shorter, %d ours longer, %d different' %
+              tuple(dw[k] for k in ('equal', 'samples', 'neither', 'ours_shorter', 'ours_longer',
+                                    'different')))
+        if dw['different'] or any(v[0].startswith('in ') for v in verdicts):
             worst = 1
     if not alike:
         worst = 1

@@ -6,7 +6,9 @@
 #
 #   tools/bench-print.sh [FILE...]	those perf.data files instead
 #
-# BENCH_PRINT	which recordings (python perl xz cc1plus)
+# BENCH_PRINT	which recordings (python perl xz; there is cc1plus, too)
+# BENCH_NO_INLINE	1: perf script with --no-inline alone: in cc1plus it looks for inlined functions
+#		for minutes
 # BENCH_ROUNDS	times that each program prints each file, in turns (3)
 # BENCH_STACK	bytes of stack in a sample (8192)
 set -u
@@ -83,7 +85,7 @@ record() {
 }
 
 if [ $# -eq 0 ]; then
-	for name in ${BENCH_PRINT:-python perl xz cc1plus}; do
+	for name in ${BENCH_PRINT:-python perl xz}; do
 		record "$name"
 		[ -s "$dir/$name.$stack.data" ] && set -- "$@" "$dir/$name.$stack.data"
 	done
