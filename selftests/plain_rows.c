@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * harness/plain_rows.c: a row of the short way that says anything else is told apart, whatever it is
- * that it says; and no row of a section is left out.
+ * harness/plain_rows.c: a row of the short way that says anything else is told apart, whatever it
+ * says; and no row of a section is left out.
  */
 #include "arch/arch.h"
 #include "harness/image.h"
