@@ -72,6 +72,7 @@ void *memset(void *dst, int c, size_t n);
 #define ehf_unlikely(x)		__builtin_expect(!!(x), 0)
 #define ehf_always_inline	inline __attribute__((__always_inline__))
 #define ehf_noinline		__attribute__((__noinline__))
+#define ehf_prefetch(p)		__builtin_prefetch(p)
 #define ehf_fallthrough		__attribute__((__fallthrough__))
 
 #endif /* EHFRAME_BASE_H */

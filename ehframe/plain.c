@@ -622,6 +622,16 @@ short_search(const struct ehf_section *s, const struct ehf_hand *table, u64 pc, 
 	const u8 *at = table->p;
 	u64 nr = table->len / 8;
 
+	/* Whichever half it is, its middle is under way while this one is compared. */
+	while (nr > 16) {
+		const u64 half = nr / 2;
+		const u8 *p = at + half * 8;
+
+		ehf_prefetch(at + half / 2 * 8);
+		ehf_prefetch(p + half / 2 * 8);
+		at = entry_field(s, p, big_endian, mask) <= pc ? p : at;
+		nr -= half;
+	}
 	while (nr > 1) {
 		const u64 half = nr / 2;
 		const u8 *p = at + half * 8;
