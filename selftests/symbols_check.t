@@ -251,11 +251,13 @@ tap_ok stale_and_deleted_say_so stale_says_so
 coloured() {
 	script -qec "$1 $check --symbols=none -- $dir/full" /dev/null < /dev/null | grep -q $'\033\[1m'
 }
-if command -v script > /dev/null; then
+if script -qec true /dev/null < /dev/null > /dev/null 2>&1; then
 	tap_ok colour_on_a_terminal coloured "env -u NO_COLOR TERM=xterm"
 	tap_ok colour_with_empty_no_color coloured "env NO_COLOR= TERM=xterm"
 	tap_not no_colour_by_no_color coloured "env NO_COLOR=1 TERM=xterm"
 	tap_not no_colour_on_a_dumb_terminal coloured "env -u NO_COLOR TERM=dumb"
+else
+	tap_skip colour "no pseudo-terminal here"
 fi
 tap_not no_colour_in_a_file grep -q $'\033' "$dir/none.err" <("$check" -- "$dir/full" 2> /dev/null)
 
