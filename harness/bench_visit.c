@@ -69,7 +69,7 @@ static u64 cpu_now(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-static void add_cfa(struct tally *t, u64 pc, u64 reg, u64 off)
+static inline void add_cfa(struct tally *t, u64 pc, u64 reg, u64 off)
 {
 	t->simple++;
 	t->cfa += (pc ^ reg << 56) + 31 * off;
@@ -87,16 +87,29 @@ static void take_row(struct tally *t, u64 pc, const struct ehf_row *row)
 		add_cfa(t, pc, row->cfa.reg, (u64)row->cfa.off);
 }
 
-static void take_plain(const struct job *job, struct tally *t, u64 pc, struct ehf_plain plain)
+/* The machine's numbers that each row needs. */
+struct plain_numbers {
+	u64 fp;
+	u64 sp;
+	u32 word_size;
+};
+
+static inline struct plain_numbers plain_numbers(const struct job *job)
 {
 	const struct ehf_abi *abi = &job->img->arch->abi;
 
+	return (struct plain_numbers){ abi->reg_fp, abi->reg_sp, abi->word_size };
+}
+
+static inline void take_plain(const struct plain_numbers *n, struct tally *t, u64 pc,
+			      struct ehf_plain plain)
+{
 	t->nr++;
 	t->sum += pc ^ plain.word;
 	if (!(plain.word & (EHF_PLAIN_CFA_LOAD | EHF_PLAIN_STOP)) &&
 	    (plain.word & EHF_PLAIN_RA) != EHF_PLAIN_RA_UNDEF)
-		add_cfa(t, pc, plain.word & EHF_PLAIN_CFA_FP ? abi->reg_fp : abi->reg_sp,
-			ehf_plain_cfa_off(plain, abi->word_size));
+		add_cfa(t, pc, plain.word & EHF_PLAIN_CFA_FP ? n->fp : n->sp,
+			ehf_plain_cfa_off(plain, n->word_size));
 }
 
 /* What is not plain, of one FDE from an address on. */
@@ -115,7 +128,9 @@ static void rest_of_fde(struct job *job, struct tally *t, const struct ehf_fde *
 /* In batches, front to back; a consumer reads each row. */
 static bool ours_rows(struct job *job, struct tally *t)
 {
+	const struct plain_numbers n = plain_numbers(job);
 	struct ehf_plain_row rows[BATCH];
+	struct tally own = *t;	/* nobody else's while a batch is read */
 	struct ehf_pass pass;
 	enum ehf_stop stop;
 	u32 nr, k;
@@ -126,13 +141,17 @@ static bool ours_rows(struct job *job, struct tally *t)
 			continue;
 		while ((nr = ehf_pass_rows(&pass, rows, BATCH))) {
 			for (k = 0; k < nr; k++) {
-				if (rows[k].row.word & EHF_PLAIN_STOP)
+				if (rows[k].row.word & EHF_PLAIN_STOP) {
+					*t = own;
 					rest_of_fde(job, t, &pass.fde, rows[k].start);
-				else
-					take_plain(job, t, rows[k].start, rows[k].row);
+					own = *t;
+				} else {
+					take_plain(&n, &own, rows[k].start, rows[k].row);
+				}
 			}
 		}
 	}
+	*t = own;
 	return true;
 }
 
@@ -157,6 +176,7 @@ static bool ours_whole_rows(struct job *job, struct tally *t)
 /* As a walk looks up a frame that its row cache does not have. */
 static bool ours_visit(struct job *job, struct tally *t)
 {
+	const struct plain_numbers n = plain_numbers(job);
 	struct ehf_plain plain;
 	struct ehf_row row;
 
@@ -164,7 +184,7 @@ static bool ours_visit(struct job *job, struct tally *t)
 		u64 pc = job->pc[k];
 
 		if (ehf_plain_find(&job->ctx, &job->img->section, &job->table, pc, &plain))
-			take_plain(job, t, pc, plain);
+			take_plain(&n, t, pc, plain);
 		else if (!ehf_row_find(&job->ctx, &job->img->section, pc, &row))
 			take_row(t, pc, &row);
 	}
