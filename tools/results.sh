@@ -248,8 +248,8 @@ defer_row() {
 defer_row 'Python, recursive' /usr/bin/python3 work.py
 defer_row Perl perl work.pl
 defer_row 'xz, two threads' xz -T2 -3 -k -f input
-defer_# These take their time by the clock, whatever share of a CPU they get.
-opts='--frequency 2500'
+defer_row 'xz, one thread' xz -T1 -3 -k -f input
+defer_row 'git log -p' sh -c "for k in 1 2 3 4 5 6 7 8; do git -C $here --no-pager log -p --stat -M; done"
 defer_row 'openssl speed' openssl speed -seconds 1 -bytes 1024 rsa2048 ecdsap256 sha512
 defer_row 'node, no JIT' node --jitless work.js
 defer_row 'C++ exceptions' ./throw 1500
