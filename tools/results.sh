@@ -274,5 +274,14 @@ cat <<'MD'
   registers of the frame that catches over those that its callers saved, so that for some instructions the
   stack holds no frame that CFI could describe. libdw's trace ends at the same frame.
 MD
+cat <<'MD'
+
+## What names cost
+
+`tools/bench-symbols.sh`: the check of one capture of clang++ with `--symbols=none` and `--symbols=all`. Peak
+memory counts the pages of the capture, which is mapped.
+
+MD
+EHU_BUILD=$build "$here/tools/bench-symbols.sh" | sed 's/^/    /' || worst=1
 "$here/tools/results-arch.sh" "$build"
 exit "$worst"
