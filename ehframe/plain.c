@@ -298,8 +298,8 @@ enum result { REACHED, FULL, LEFT };
  * holds there. With @emit, each row that is complete goes to @rows, and FULL says that there is no
  * room for the next. LEFT: the way from @run->loc on is not short.
  *
- * Locations do not wrap: code_align and an advance have 40 bits together, an FDE that is looked
- * at here fewer than 2^23 instructions.
+ * Locations do not wrap: one that is not above @until has 63 bits, an advance times code_align 40.
+ * Operands are read before it is known that they are there: two bytes behind the program can be.
  */
 static ehf_always_inline enum result
 execute(const struct ehf_plain_cie *c, struct ehf_plain_run *run, u32 shift, u64 until, bool emit,
