@@ -3,13 +3,16 @@
 # ehunwind: build, test and install. One make, no recursion.
 #
 #   make -j2              libraries, tools and test programs, below $O (build/)
-#   make demo             set up, build, and check this machine's bash and libc
+#   make setup            install the Debian packages that are missing
+#   make demo             set up, build, check bash and libc, then samples of a real program
 #   make test             set up, build, run every test under prove
-#   make test T="elf cie" only these tests
+#   make test T="core_record dump"    only these: files of selftests/, without their .c or .t
 #   make fuzz             each fuzzer for FUZZ_TIME seconds (60); FUZZ=NAME for one
 #   make prove            Frama-C Eva over ehframe/ and arch/
 #   make stress           the long tests
 #   make bench            ns a frame: ours, libdw, libunwind and two floors
+#   make bench-static     ns a row of files: ours and libdw
+#   make bench-trace      quick: our walk and libdw's over captures of small programs
 #   make bench-growth     how the cost of a frame grows, as tables and plots (docs/growth-*.svg)
 #   make bench-print      printing the stacks of big recordings, beside perf script
 #   make bench-symbols    what names cost: a capture checked without and with them
@@ -28,7 +31,7 @@
 # SAN=address,undefined (or thread), CROSS_COMPILE=s390x-linux-gnu-,
 # SETUP=no (install nothing), V=1 (show the commands). Objects know their flags:
 # a change of compiler or flags rebuilds them.
-# One test by hand: make build/selftests/elf.t && build/selftests/elf.t -v
+# One test by hand: make build/selftests/core_record.t && build/selftests/core_record.t -v
 
 O	?= build
 PREFIX	?= /usr/local
@@ -58,7 +61,9 @@ tool_o	:= $(tools:$O/%=$O/tools/%.o)
 record_o := $(patsubst %,$O/harness/%.o,cli record_main perf_capture perf_events perf_proc \
 	perf_ring perf_signals perf_target perf_wait perf_write)
 objs	:= $(core_o) $(harn_o) $(test_o) $(tool_o)
-run_t	:= $(if $T,$(foreach t,$T,$(filter $O/selftests/$t.t selftests/$t.t,$(tests))),$(tests))
+# A name that no test has stays in the list, so that make says so.
+run_t	:= $(if $T,$(foreach t,$T,$(or $(filter $O/selftests/$t.t selftests/$t.t,$(tests)),\
+		selftests/$t.t)),$(tests))
 
 all: $(if $(CROSS_COMPILE),core $O/ehunwind-record,$O/libehunwind.a $O/libharness.a $(tools) $(ctests))
 core: $O/libehunwind.a $(core_t)
