@@ -69,7 +69,7 @@ row() {
 	local name=$1 shown
 	shift
 	if ! command -v "$1" > /dev/null; then
-		echo "| $name | not installed: \`$1\` | | | | | | | | | |"
+		echo "| $name | not installed: \`$1\` | | | | | | | | | | | |"
 		return
 	fi
 	shown=$(quoted "$@")
@@ -89,7 +89,7 @@ status() {
 	objects = [json.loads(l) for l in open('out.json')]
 	s = objects[-1]
 	if s.get('type') != 'trace-summary':
-	    print('| %s | status %s: %s |' % (name, status, s.get('text', '')) + ' |' * 9)
+	    print('| %s | status %s: %s |' % (name, status, s.get('text', '')) + ' |' * 11)
 	    sys.exit()
 	d = [o for o in objects if o['type'] == 'trace-details'][0]
 	stops = ', '.join('%s %d' % kv for kv in sorted(s['stops'].items(), key=lambda kv: -kv[1]))
@@ -171,7 +171,7 @@ if command -v perf > /dev/null; then
 	perf_row 'perf record -z' -z ./throw 1500
 	perf record -q -e cpu-clock -F 999 --call-graph dwarf,16384 -o - -- ./sorts 1500 2> /dev/null |
 		"$build/ehunwind-check" --json --perf-data - > out.json 2> out.err
-	status 'perf record, piped' 'perf record -e cpu-clock -F 999 --call-graph dwarf,16384 -o - -- ./sorts 1500 | ehunwind-check --perf-data -' $?
+	status 'perf record, piped' 'perf record -e cpu-clock -F 999 --call-graph dwarf,16384 -o - -- ./sorts 1500 \| ehunwind-check --perf-data -' $?
 else
 	echo '| perf | not installed |' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|'
 fi
@@ -219,7 +219,7 @@ defer_row() {
 	local name=$1
 	shift
 	if ! command -v "$1" > /dev/null; then
-		echo "| $name | not installed: \`$1\` |" '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|'
+		echo "| $name | not installed: \`$1\` |" '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|' '|'
 		return
 	fi
 	echo "results: deferred: $name" >&2
