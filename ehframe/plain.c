@@ -96,7 +96,9 @@ static bool pack_ra(const struct ehf_abi *abi, const struct ehf_rule *ra, struct
  * @plain: filled in
  *
  * Not plain is a row of a signal frame, one with a PLT expression (it depends on the exact ip), on
- * another register than SP and FP, or with offsets of more than 9 bits of slots (16 for the CFA's).
+ * another register than SP and FP, with an RA that is not saved, or with offsets that are not whole
+ * slots or have more than 9 bits of them (16 for the CFA's). An RA at CFA + 0 or CFA - 256 slots is
+ * not plain either: those fields mean something else.
  *
  * Return: true where it is plain.
  */
@@ -190,12 +192,13 @@ static inline bool set_cfa_reg(const struct ehf_plain_cie *c, struct ehf_plain *
 
 /* One of the tracked registers is saved at CFA + @off slots. */
 static ehf_always_inline bool set_saved(const struct ehf_plain_cie *c, const struct ehf_abi *abi,
-			     struct ehf_plain *row, u64 reg, s64 off)
+					struct ehf_plain *row, u64 reg, s64 off)
 {
 	const u64 field = (u64)off & 0x1ff;
 
 	if (reg == c->fp) {
-		row->word = (row->word & ~EHF_PLAIN_FP) | EHF_PLAIN_FP_SAVED | field << EHF_PLAIN_FP_OFF;
+		row->word = (row->word & ~EHF_PLAIN_FP) | EHF_PLAIN_FP_SAVED |
+			    field << EHF_PLAIN_FP_OFF;
 		return true;
 	}
 	if (reg == c->ra) {
@@ -481,8 +484,8 @@ short_range(const struct ehf_abi *abi, u64 addr, const u8 *p, bool sized, bool b
 }
 
 /*
- * The instructions of nearly all CIEs: def_cfa, then registers that are saved, then padding; in that
- * of _start an RA that is undefined.
+ * The instructions of nearly all CIEs: def_cfa, then registers that are saved, then padding; in
+ * that of _start an RA that is undefined.
  */
 static bool short_cie_insns(const struct ehf_abi *abi, const u8 *p, const u8 *end,
 			    struct ehf_plain_cie *cie)
@@ -508,7 +511,8 @@ static bool short_cie_insns(const struct ehf_abi *abi, const u8 *p, const u8 *en
 			return false;
 		reg &= 0x3f;
 		off = *p++;
-		if (cie->tracked >> reg & 1 && !set_saved(cie, abi, row, reg, (s64)off * cie->factor))
+		if (cie->tracked >> reg & 1 &&
+		    !set_saved(cie, abi, row, reg, (s64)off * cie->factor))
 			return false;
 	}
 	return true;
@@ -546,7 +550,7 @@ static const u8 *short_augmentation(const u8 *letters, const u8 *p, const u8 *en
 	return enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ? end : NULL;
 }
 
-/* The most letters that are looked at, 'z' and the terminator included. */
+/* The most letters that are looked at, 'z' included. */
 #define MAX_LETTERS	6
 
 /* Reads a CIE; false where it has anything out of the ordinary. LSB 5.0, 10.6.1.1.1. */
@@ -599,9 +603,8 @@ static bool short_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u6
 }
 
 /* Learns a CIE; also that it is none for the short way. */
-static ehf_noinline void learn_cie(const struct ehf_ctx *ctx,
-						const struct ehf_section *s, u64 addr,
-						struct ehf_plain_cie *cie)
+static ehf_noinline void learn_cie(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 addr,
+				   struct ehf_plain_cie *cie)
 {
 	cie->generation = ctx->generation;
 	cie->addr = addr;
@@ -715,7 +718,8 @@ find_any(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct eh
 {
 	const struct ehf_abi *abi = ctx->abi;
 
-	return plain_find(ctx, s, table, pc, plain, abi->big_endian, abi->word_size, abi->addr_size);
+	return plain_find(ctx, s, table, pc, plain, abi->big_endian, abi->word_size,
+			  abi->addr_size);
 }
 
 /**
@@ -823,7 +827,8 @@ bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
 		if (next_short(pass, addr))
 			return true;
 		pass->run.loc = pass->fde.start;
-		pass->state = pass->fde.start < pass->fde.range_end ? EHF_PASS_OTHER : EHF_PASS_DONE;
+		pass->state = pass->fde.start < pass->fde.range_end ? EHF_PASS_OTHER :
+								      EHF_PASS_DONE;
 		return true;
 	}
 	pass->rec.next = pass->s->eh_frame_end;

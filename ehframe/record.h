@@ -24,8 +24,8 @@
  * @scan: @eh_frame_end is the section's true end, so that a scan is allowed where there is no
  *	table or an empty one
  *
- * The first seven fields come from whoever registers the section; ehf_section_init() fills
- * in the others from the header's bytes.
+ * The first six fields and @scan come from whoever registers the section; ehf_section_init() fills
+ * in the others from the header's bytes, and @eh_frame where it is 0.
  */
 struct ehf_section {
 	u64 text_start;

@@ -41,7 +41,8 @@ static void open_file(struct bench_mem *m, u32 n)
 	f->tried = true;
 	m->nr_open++;
 	if (mod->memory)
-		status = image_open_memory(mod->memory, mod->memory_size, mod->path, &f->image, &err);
+		status = image_open_memory(mod->memory, mod->memory_size, mod->path, &f->image,
+					   &err);
 	else
 		status = image_open(mod->file_path, &f->image, &err);
 	/* What cannot be opened has no CFI for us, as it has none for the module table. */

@@ -30,12 +30,14 @@ struct bench_mapped {
  * @sp: the sample's stack, @size bytes at @stack
  * @stack: they
  * @size: how many
- * @span: segments of mapped files as the files have them, ascending, @nr of them: libunwind follows
- *	pointers in writable ones, as perf lets it
+ * @span: segments of mapped files as the files have them, ascending: libunwind follows pointers in
+ *	writable ones, as perf lets it
+ * @nr: entries of @span
  * @gap: the gap between spans that was asked for last: from here on, @gap_size bytes
  * @gap_size: 0 at first
  * @text: for struct ehu_unwind
- * @file: the files, @nr_files of them
+ * @file: the files
+ * @nr_files: entries of @file
  * @section: CFI of each by target addresses, once it is open
  * @nr_open: how many files were opened
  */

@@ -29,12 +29,12 @@ struct frame_records_input {
 /**
  * struct frame_records - what the records say of a trace
  * @records: those that were followed
- * @beyond: frames of the trace behind the one asked for
+ * @beyond: frames of the trace from the one asked for on
  * @named: of them, those that a record names, with their frame pointer where it is known
  * @whole: the records end, by a zero frame pointer, where the trace does
- * @differs: a record contradicts the trace behind that frame, and the trace is complete
+ * @differs: a record contradicts the trace from that frame on, and the trace is complete
  * @astray: the same of a trace that is not complete, and so claims nothing of what is behind
- * @at: the frame that it contradicts
+ * @at: the frame that it contradicts; the trace's @nr where it names one behind the last
  * @pc: what the record has there: a pc, or the frame pointer of an interrupted frame
  */
 struct frame_records {

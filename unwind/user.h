@@ -33,7 +33,7 @@ enum ehu_via {
  * @cache: optional: rows that were evaluated before
  * @memo: optional: CIEs that were read before
  *
- * Answers are the same with @cache and @memo and without; a walk at a time may use them.
+ * Answers are the same with @cache and @memo and without; one walk at a time may use them.
  */
 struct ehu_unwind {
 	const struct ehu_arch *arch;
