@@ -44,7 +44,9 @@ ok('killed', r.status in (0, 4) and 'signal 9' in r.err, r)
 for args in (['--'], ['a', '--', 'b'], ['--save', 'x', 'y'], ['--fault-reads', 'y'],
              ['--perf-data', 'x', 'y'], ['--perf-data', 'x', '--', 'y'], ['-j', '2', '--', 'y'],
              ['-j', '2', '--perf-data', 'x'], ['-j', '2', '--print', '--', 'y'],
-             ['-j', '2', '--print', '--folded', 'x', '--perf-data', 'y']):
+             ['-j', '2', '--print', '--folded', 'x', '--perf-data', 'y'],
+             ['--json', '--folded', '-', '--perf-data', 'x'],
+             ['--print', '--folded', '-', '--perf-data', 'x']):
     r = Run([CHECK] + args)
     ok('usage: ' + ' '.join(args), r.status == 2 and not r.out and r.err, r)
 
@@ -70,6 +72,9 @@ agrees('saved-file', again, least=50)
 same = {k: r.summary.get(k) for k in ('samples', 'equal', 'frames', 'frames_oracle', 'stops')}
 ok('saved-file-is-the-same', all(again.summary.get(k) == same[k] for k in same),
    '%s\n%s' % (r.summary, again.summary))
+r = Run([CHECK, '--folded', '-', '--perf-data', saved])
+ok('folded-stacks-alone-on-stdout', r.status == 0 and 'all frames agree' in r.err and r.out and
+   all(re.fullmatch(r'[^;]+;.* \d+', l) for l in r.out.splitlines()), r)
 with open(saved, 'rb') as f:
     piped = Run([CHECK, '--json', '--perf-data', '-'], stdin=f)
 ok('file-on-standard-input', piped.summary.get('frames') == same['frames'], piped)

@@ -36,7 +36,8 @@ static const struct cli_opt opts[] = {
 	[OPT_VERIFY_SYMBOLS] = { "verify-symbols", 0, "N",
 				 "ask addr2line about N random frames as well" },
 	[OPT_HTML] = { "html", 0, "FILE", "write a page with a flame graph" },
-	[OPT_FOLDED] = { "folded", 0, "FILE", "write stacks for flame graph tools; - for stdout" },
+	[OPT_FOLDED] = { "folded", 0, "FILE", "write stacks for flame graph tools; - for stdout\n"
+				"(the report then goes to stderr)" },
 	[OPT_PRINT] = { "print", 0, NULL, "print each stack, as perf script does; compare nothing" },
 	[OPT_DEBUG_FRAME] = { "debug-frame", 0, NULL,
 			      "let libdw use .debug_frame of separate debug files" },
@@ -119,6 +120,8 @@ static int on_names(int idx, const char *value, struct options *o)
 		break;
 	case OPT_FOLDED:
 		names->folded = value;
+		/* The stacks are for other programs to read: the report goes elsewhere. */
+		o->run.out = strcmp(value, "-") ? NULL : stderr;
 		break;
 	case OPT_DEBUG_FRAME:
 		o->run.debug_frame = true;
@@ -241,6 +244,9 @@ static int check_options(const struct options *o, int operands)
 		return cli_error(&cli, "%s is for a command, --pid, --perf-data or --core", o->sampling);
 	if (o->run.names.print && o->run.json)
 		return cli_error(&cli, "either --print or --json");
+	if (o->run.out && (o->run.names.print || o->run.json))
+		return cli_error(&cli, "either --folded=- or --%s: both are standard output",
+				 o->run.json ? "json" : "print");
 	if (o->run.names.print && o->run.names.html)
 		return cli_error(&cli, "--print compares nothing that --html could show");
 	if (o->run.names.verify && o->run.names.mode == CHECK_RUN_NAMES_NONE)
