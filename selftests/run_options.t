@@ -73,8 +73,8 @@ same = {k: r.summary.get(k) for k in ('samples', 'equal', 'frames', 'frames_orac
 ok('saved-file-is-the-same', all(again.summary.get(k) == same[k] for k in same),
    '%s\n%s' % (r.summary, again.summary))
 r = Run([CHECK, '--folded', '-', '--perf-data', saved])
-ok('folded-stacks-alone-on-stdout', r.status == 0 and 'all frames agree' in r.err and r.out and
-   all(re.fullmatch(r'[^;]+;.* \d+', l) for l in r.out.splitlines()), r)
+ok('folded-stacks-alone-on-stdout', r.status == 0 and 'all frames agree' in r.err and
+   r.out and all(re.fullmatch(r'[^;]+;.* \d+', l) for l in r.out.splitlines()), r)
 with open(saved, 'rb') as f:
     piped = Run([CHECK, '--json', '--perf-data', '-'], stdin=f)
 ok('file-on-standard-input', piped.summary.get('frames') == same['frames'], piped)
