@@ -7,9 +7,6 @@
 
 #include "ehframe/dwarf.h"
 
-/* Code alignment factors from here on might let a location wrap around. */
-#define MAX_CODE_ALIGN	255
-
 /* Operands of one byte times a factor of this size fit a field of 9 bits. */
 #define MAX_FACTOR	2
 
@@ -540,7 +537,7 @@ static const u8 *short_augmentation(const u8 *letters, const u8 *p, const u8 *en
 			enc = *data;
 		if (*letters == 'P') {
 			/* sdata4 or udata4 */
-			if ((*data & 0x7) != DW_EH_PE_udata4 || *data == DW_EH_PE_aligned ||
+			if ((*data & 0x7) != DW_EH_PE_udata4 ||
 			    end - data < 5)
 				return NULL;
 			data += 4;
@@ -695,7 +692,7 @@ plain_find(const struct ehf_ctx *ctx, const struct ehf_section *s, const struct 
 	if (!p)
 		return false;
 	cie = &ctx->plain[(f.cie >> 2 ^ f.cie >> 12) & (ctx->nr_plain - 1)];
-	if (ehf_unlikely(cie->addr != f.cie || cie->generation != ctx->generation))
+	if (ehf_unlikely(cie->generation != ctx->generation || cie->addr != f.cie))
 		learn_cie(ctx, s, f.cie, cie);
 	if (!cie->usable || !short_range(ctx->abi, fde, p, cie->sized, big_endian, &f) ||
 	    f.start != start || pc - start >= f.range ||
@@ -775,7 +772,7 @@ static inline bool next_short(struct ehf_pass *pass, u64 addr)
 	if (!pass->cie.usable)
 		return false;
 	p = short_fde(ctx, pass->s, addr, big_endian, &f);
-	if (!p || f.cie != fde->cie.addr ||
+	if (!p || f.cie != fde->cie.addr || f.cie != pass->cie.addr ||
 	    !short_range(ctx->abi, addr, p, pass->cie.sized, big_endian, &f) ||
 	    (u64)(f.end - f.insns) + pass->cie.size > ctx->limits->insns)
 		return false;
@@ -802,7 +799,7 @@ static inline bool next_short(struct ehf_pass *pass, u64 addr)
  */
 bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
 {
-	u64 addr = pass->rec.next, cie = pass->fde.cie.addr;
+	u64 addr = pass->rec.next;
 
 	*stop = EHF_STOP_NONE;
 	for (; addr < pass->s->eh_frame_end; addr = pass->rec.next) {
@@ -811,8 +808,6 @@ bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
 		pass->state = EHF_PASS_DONE;
 		*stop = ehf_record_parse(pass->ctx, pass->s, addr, &pass->fde.cie, &pass->fde,
 					 &pass->rec);
-		if (pass->fde.cie.addr != cie)
-			pass->cie.usable = false;
 		if (*stop) {
 			if (pass->rec.next == addr)
 				pass->rec.next = pass->s->eh_frame_end;
@@ -822,7 +817,7 @@ bool ehf_pass_next(struct ehf_pass *pass, enum ehf_stop *stop)
 			break;
 		if (pass->rec.kind == EHF_RECORD_CIE)
 			continue;
-		if (pass->fde.cie.addr != cie)
+		if (pass->fde.cie.addr != pass->cie.addr)
 			learn_cie(pass->ctx, pass->s, pass->fde.cie.addr, &pass->cie);
 		if (next_short(pass, addr))
 			return true;

@@ -124,15 +124,19 @@ u64 plain_rows_read(const struct ehf_ctx *ctx, const struct ehf_section *s, u64 
 {
 	struct ehf_pass pass;
 	enum ehf_stop stop;
-	u64 nr = 0;
+	u64 nr = 0, bad = 0;
 
 	ehf_pass_start(&pass, ctx, s);
 	for (;;) {
-		while (ehf_pass_next(&pass, &stop))
-			if (!stop)
+		while (ehf_pass_next(&pass, &stop)) {
+			if (stop)
+				bad = pass.rec.addr;
+			else
 				nr += read_fde(&pass, sum);
-		/* A section may go on behind a terminator. */
-		if (pass.rec.kind != EHF_RECORD_END || pass.rec.addr >= s->eh_frame_end - 4)
+		}
+		/* A section may go on behind a terminator, not behind a record without a length. */
+		if (pass.rec.kind != EHF_RECORD_END || pass.rec.addr == bad ||
+		    pass.rec.addr >= s->eh_frame_end - 4)
 			return nr;
 		pass.rec = (struct ehf_record){ .kind = EHF_RECORD_CIE, .next = pass.rec.addr + 4 };
 	}

@@ -263,4 +263,37 @@ TEST_F(program, plain_every_prefix)
 	begin(self);
 }
 
+/* A CIE is learned from the first FDE that can be used, not from the first one. */
+TEST_F(program, plain_behind_a_bad_fde)
+{
+	struct b *b = &self->b;
+	struct ehf_plain_row row[4];
+	struct ehf_pass pass;
+	enum ehf_stop stop;
+	u32 nr = 0;
+
+	b_close(b);
+	b_cut(b, self->fde);
+	b_fde(b, self->cie, START, 0xffffffff);
+	b_close(b);
+	for (u32 k = 1; k < 4; k++) {
+		b_fde(b, self->cie, START + 0x100 * k, 0x10);
+		b_put(b, 0x44, DW_CFA_def_cfa_offset, 16);
+		b_close(b);
+	}
+	b_end(b);
+	b_memory(b, B_HAND);
+	ehf_pass_start(&pass, &b->ctx, &b->s);
+	ASSERT_TRUE(ehf_pass_next(&pass, &stop));
+	EXPECT_EQ(EHF_STOP_FDE_RANGE, stop);
+	for (; ehf_pass_next(&pass, &stop); nr++) {
+		ASSERT_EQ(EHF_STOP_NONE, stop);
+		ASSERT_EQ(2, ehf_pass_rows(&pass, row, 4));
+		EXPECT_FALSE((row[0].row.word | row[1].row.word) & EHF_PLAIN_STOP);
+	}
+	EXPECT_EQ(3, nr);
+	b_cut(b, B_BASE);
+	begin(self);
+}
+
 TEST_HARNESS_MAIN

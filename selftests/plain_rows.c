@@ -154,4 +154,49 @@ TEST(all_rows_of_a_section)
 	image_close(img);
 }
 
+/* What stands in a record that has no length, or one past the limit, is no record. */
+TEST(nothing_is_read_behind_a_bad_length)
+{
+	static const u8 cie[] = {
+		0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b,
+		0x0c, 7, 8, 0x90, 1, 0, 0,
+	};
+	static u8 bytes[128];
+	const struct ehf_mem mem = { 0 };
+
+	for (u32 limit = 0; limit < 2; limit++) {
+		struct ehf_limits limits = ehf_limits_walk;
+		struct ehf_cost cost = { 0 };
+		struct ehf_section s = { .eh_frame = 0x1000 };
+		struct ehf_ctx ctx = {
+			.mem = &mem, .abi = &ehu_arch_x86_64.abi, .limits = &limits, .cost = &cost,
+			.hand = { bytes, 0x1000, sizeof(bytes) },
+		};
+		u32 at = sizeof(cie);
+		u64 sum = 0;
+
+		memset(bytes, 0, sizeof(bytes));
+		memcpy(bytes, cie, sizeof(cie));
+		for (u32 k = 0; k < 2; k++) {
+			/* The second one stands in a record of its own. */
+			if (k && limit)
+				bytes[at] = 24;
+			else if (k)
+				memcpy(bytes + at, "\xf5\xff\xff\xff", 4);
+			at += 4 * k;
+			bytes[at] = 16;
+			bytes[at + 4] = (u8)(at + 4);
+			bytes[at + 12] = 16;
+			memcpy(bytes + at + 17, "\x41\x0e\x10", 3);
+			at += 20;
+		}
+		if (limit)
+			limits.record_len = 22;
+		s.eh_frame_end = 0x1000 + at + 4;
+		EXPECT_EQ(2, plain_rows_read(&ctx, &s, &sum)) {
+			TH_LOG("limit %u", limit);
+		}
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -371,6 +371,11 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 	if (section) {
 		/* What one walk keeps for itself is in order where nothing may be cached, too. */
 		ctx->memo = generation ? u->memo : NULL;
+		/* The section may have come after the generation: nothing that is known is of it. */
+		if (ehu_generation(sections) != generation) {
+			ctx->memo = NULL;
+			ctx->slot = NULL;
+		}
 		ctx->generation = generation ? generation : 1;
 		if (u->mem->direct) {
 			ctx->hand.start = section->eh_frame;

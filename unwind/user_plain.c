@@ -261,7 +261,11 @@ static inline const struct ehu_slot *slot_at(const struct ehu_slot *slots, u32 b
 static ehf_always_inline u32
 run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 room, bool host)
 {
-	static const struct ehu_slot nothing[2];
+	/* No cache: whatever matches one of these is left to the general way. */
+	static const struct ehu_slot nothing[2] = {
+		{ ~0ULL, { EHF_PLAIN_STOP | EHU_SLOT_FREE } },
+		{ ~0ULL, { EHF_PLAIN_STOP | EHU_SLOT_FREE } },
+	};
 	const struct ehu_slot *slots = r->cache ? r->cache->slot : nothing, *slot;
 	/* In bytes: what ehu_row_cache_first() counts in slots. */
 	const u32 mask = (r->cache ? r->cache->mask : 0) * (u32)sizeof(*slot);
