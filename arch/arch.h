@@ -99,6 +99,20 @@ extern const struct ehu_arch ehu_arch_i386;
 extern const struct ehu_arch ehu_arch_s390x;
 extern const struct ehu_arch ehu_arch_aarch64;
 
+/**
+ * ehu_arch_ra_mask() - which bits of a return address are address
+ * @arch: the machine
+ * @known: what the task's own kernel says of it; 0 where nobody knows
+ *
+ * Return: the mask; the other bits may hold a signature. All ones where addresses are not signed.
+ */
+static inline u64 ehu_arch_ra_mask(const struct ehu_arch *arch, u64 known)
+{
+	if (known)
+		return known;
+	return arch->va_bits ? (1ULL << (arch->va_bits & 63)) - 1 : ~0ULL;
+}
+
 const struct ehu_arch *ehu_arch_find(u16 e_machine, u8 elf_class, bool big_endian);
 const struct ehu_arch *ehu_arch_at(u32 index);
 

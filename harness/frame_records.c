@@ -11,14 +11,13 @@ enum { X29 = 29, WORD = 8 };
 /* A record: the caller's x29, then the return address, signed or not. */
 static bool read_record(const struct frame_records_input *in, u64 addr, u64 *next, u64 *lr)
 {
-	u64 mask = in->ra_mask ? in->ra_mask : (1ULL << (in->arch->va_bits & 63)) - 1;
 	u8 bytes[2 * WORD];
 
 	if (addr % WORD || addr > ~0ULL - sizeof(bytes) ||
 	    !in->mem->read(in->mem, addr, bytes, sizeof(bytes)))
 		return false;
 	*next = ehf_number(bytes, WORD, false);
-	*lr = ehf_number(bytes + WORD, WORD, false) & mask;
+	*lr = ehf_number(bytes + WORD, WORD, false) & ehu_arch_ra_mask(in->arch, in->ra_mask);
 	return true;
 }
 

@@ -254,6 +254,7 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 {
 	struct walk *w = arg;
 	const struct ehf_abi *abi = &w->o->arch->abi;
+	const u64 ra_mask = ehu_arch_ra_mask(w->o->arch, 0);
 	struct compare_frame *f;
 	Dwarf_Word v;
 	Dwarf_Addr pc;
@@ -265,9 +266,9 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 		w->out->full = true;
 		return DWARF_CB_ABORT;
 	}
-	if (!w->guessed && w->out->nr && w->o->arch->va_bits && pc >> w->o->arch->va_bits) {
+	if (!w->guessed && w->out->nr && pc & ~ra_mask) {
 		w->out->fault = COMPARE_FAULT_SIGNED_RA;
-		w->out->next_pc = pc & ((1ULL << w->o->arch->va_bits) - 1);
+		w->out->next_pc = pc & ra_mask;
 		return DWARF_CB_ABORT;
 	}
 	f = &w->out->frame[w->out->nr++];

@@ -219,12 +219,12 @@ static void put_details(const struct report_trace *f, const struct report_trace_
 /* Which bits of a return address are address, and who says so: the thread that dumped. */
 static void put_ra_mask(struct json *j, const struct core *core)
 {
-	u64 mask = core->thread[0].ra_mask;
+	const u64 known = core->thread[0].ra_mask;
 
 	if (!core->arch->va_bits)
 		return;
-	json_addr(j, "ra_mask", mask ? mask : (1ULL << (core->arch->va_bits & 63)) - 1);
-	json_text(j, "ra_mask_from", mask ? "NT_ARM_PAC_MASK" : "default");
+	json_addr(j, "ra_mask", ehu_arch_ra_mask(core->arch, known));
+	json_text(j, "ra_mask_from", known ? "NT_ARM_PAC_MASK" : "default");
 }
 
 /**

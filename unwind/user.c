@@ -166,7 +166,7 @@ static enum ehf_stop next_ra(const struct step *s, const struct ehf_row *row, u6
 		if (stop)
 			return stop;
 	}
-	*ra = ehf_addr(&arch->abi, *ra) & ehu_ra_mask(s->u);
+	*ra = ehf_addr(&arch->abi, *ra) & ehu_arch_ra_mask(arch, s->u->ra_mask);
 	return EHF_STOP_NONE;
 }
 

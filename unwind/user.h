@@ -146,14 +146,6 @@ static inline void ehu_entry_fill(struct ehu_entry *e, const struct ehu_user_sta
 	e->flags = (u8)((f->fp_known ? EHU_ENTRY_FP_KNOWN : 0) | (f->exact ? EHU_ENTRY_EXACT : 0));
 }
 
-/* Bits of a return address that are address: the others may hold its signature. */
-static inline u64 ehu_ra_mask(const struct ehu_unwind *u)
-{
-	if (u->ra_mask)
-		return u->ra_mask;
-	return u->arch->va_bits ? (1ULL << (u->arch->va_bits & 63)) - 1 : ~0ULL;
-}
-
 /* The one place that decides which address is looked up for a frame. */
 static inline u64 ehu_lookup_addr(const struct ehu_user_state *state)
 {

@@ -274,7 +274,8 @@ run(struct run *r, struct ehu_user_state *state, struct ehu_entry *entry, u32 ro
 	const struct ehu_arch *arch = r->u->arch;
 	const struct plain_walk w = {
 		.stack = state->stack.p, .start = state->stack.start,
-		.last = state->stack.len - arch->abi.word_size, .ra_mask = ehu_ra_mask(r->u),
+		.last = state->stack.len - arch->abi.word_size,
+		.ra_mask = ehu_arch_ra_mask(arch, r->u->ra_mask),
 		.align = arch->sp_align - 1U, .sp_off = (u64)(s64)arch->abi.sp_off,
 		.abi = &arch->abi,
 	};
