@@ -39,6 +39,18 @@ struct ehf_hand {
 	u64 len;
 };
 
+/* What of the @len bytes at @start the source has at hand; nothing where it has no ->direct. */
+static inline struct ehf_hand ehf_hand_ask(const struct ehf_mem *mem, u64 start, u64 len)
+{
+	struct ehf_hand h = { NULL, start, 0 };
+
+	if (mem->direct)
+		h.p = mem->direct(mem, start, len, &h.len);
+	if (!h.p)
+		h.len = 0;
+	return h;
+}
+
 /* The @len bytes at @addr if all of them are at hand, else NULL. */
 static inline const u8 *ehf_at_hand(const struct ehf_hand *h, u64 addr, u64 len)
 {

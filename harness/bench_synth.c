@@ -262,11 +262,7 @@ u64 bench_synth_rows(const struct bench_set *set)
 	if (bench_mem_open(&m, set->space, 1)) {
 		const struct ehf_section *s = m.section;
 
-		ctx.hand.start = s->eh_frame;
-		ctx.hand.p = m.mem.direct(&m.mem, s->eh_frame, s->eh_frame_end - s->eh_frame,
-					  &ctx.hand.len);
-		if (!ctx.hand.p)
-			ctx.hand.len = 0;
+		ctx.hand = ehf_hand_ask(&m.mem, s->eh_frame, s->eh_frame_end - s->eh_frame);
 		rows = plain_rows_read(&ctx, s, &sum);
 		rows_read = sum;
 	}

@@ -377,14 +377,8 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 			ctx->slot = NULL;
 		}
 		ctx->generation = generation ? generation : 1;
-		if (u->mem->direct) {
-			ctx->hand.start = section->eh_frame;
-			ctx->hand.p = u->mem->direct(u->mem, section->eh_frame,
-						     section->eh_frame_end - section->eh_frame,
-						     &ctx->hand.len);
-			if (!ctx->hand.p)
-				ctx->hand.len = 0;
-		}
+		ctx->hand = ehf_hand_ask(u->mem, section->eh_frame,
+					 section->eh_frame_end - section->eh_frame);
 		stop = ehf_row_find(ctx, section, addr, row);
 		if (sections->corrupt && ehf_stop_class(stop) == EHF_CLASS_CORRUPT)
 			sections->corrupt(sections, section, stop);
@@ -401,17 +395,13 @@ static enum ehf_stop find_row(const struct ehu_unwind *u, struct ehf_ctx *ctx, u
 /* Asks the source for the stack at SP, unless that is at hand already. */
 static void take_stack(const struct ehu_unwind *u, struct ehu_user_state *f)
 {
-	u64 avail = 0;
-	const u8 *p;
+	struct ehf_hand at_sp;
 
-	if (!u->mem->direct || ehf_at_hand(&f->stack, f->sp, 1))
+	if (ehf_at_hand(&f->stack, f->sp, 1))
 		return;
-	p = u->mem->direct(u->mem, f->sp, STACK_HAND, &avail);
-	if (!p)
-		return;
-	f->stack.p = p;
-	f->stack.start = f->sp;
-	f->stack.len = avail;
+	at_sp = ehf_hand_ask(u->mem, f->sp, STACK_HAND);
+	if (at_sp.p)
+		f->stack = at_sp;
 }
 
 /**

@@ -187,9 +187,6 @@ fault:
 static void take_section(const struct ehu_unwind *u, struct ehu_near *near,
 			 const struct ehf_section *s, u64 generation)
 {
-	struct ehf_hand *frame = &near->ctx.hand, *table = &near->table;
-	const u64 size = s->eh_frame_end - s->eh_frame;
-
 	near->section = s;
 	near->generation = generation;
 	near->ctx.mem = u->mem;
@@ -198,17 +195,12 @@ static void take_section(const struct ehu_unwind *u, struct ehu_near *near,
 	near->ctx.plain = u->memo ? u->memo->plain : near->plain;
 	near->ctx.nr_plain = u->memo ? EHF_MEMO_PLAIN : EHU_NEAR_PLAIN;
 	near->ctx.generation = generation;
-	frame->start = s->eh_frame;
-	frame->p = u->mem->direct(u->mem, s->eh_frame, size, &frame->len);
-	if (!frame->p)
-		frame->len = 0;
-	*table = (struct ehf_hand){ NULL, s->table, 0 };
+	near->ctx.hand = ehf_hand_ask(u->mem, s->eh_frame, s->eh_frame_end - s->eh_frame);
+	near->table = (struct ehf_hand){ NULL, s->table, 0 };
 	if (!s->table || s->nr_fdes >= ~0ULL / 16)
 		return;
-	table->p = u->mem->direct(u->mem, s->table, s->nr_fdes * s->entry_size, &table->len);
-	if (!table->p)
-		table->len = 0;
-	ehf_plain_table(s, table);
+	near->table = ehf_hand_ask(u->mem, s->table, s->nr_fdes * s->entry_size);
+	ehf_plain_table(s, &near->table);
 }
 
 /* The row of an address by the short way; the cache learns it. */

@@ -49,7 +49,6 @@ static inline void plain_check_init(struct plain_check *c, const struct ehf_ctx 
 				    const struct ehf_section *s)
 {
 	const struct ehf_mem *mem = ctx->mem;
-	struct ehf_hand *frame = &c->ctx.hand;
 
 	*c = (struct plain_check){ .s = s, .ctx = *ctx };
 	c->ctx.plain = c->cie;
@@ -57,15 +56,10 @@ static inline void plain_check_init(struct plain_check *c, const struct ehf_ctx 
 	c->ctx.memo = NULL;
 	c->ctx.slot = NULL;
 	c->ctx.generation = 1;
-	*frame = (struct ehf_hand){ .start = s->eh_frame };
+	c->ctx.hand = ehf_hand_ask(mem, s->eh_frame, s->eh_frame_end - s->eh_frame);
 	c->table.start = s->table;
-	frame->p = mem->direct(mem, s->eh_frame, s->eh_frame_end - s->eh_frame, &frame->len);
-	if (!frame->p)
-		frame->len = 0;
 	if (s->table && s->nr_fdes)
-		c->table.p = mem->direct(mem, s->table, s->nr_fdes * s->entry_size, &c->table.len);
-	if (!c->table.p)
-		c->table.len = 0;
+		c->table = ehf_hand_ask(mem, s->table, s->nr_fdes * s->entry_size);
 	ehf_plain_table(s, &c->table);
 }
 
