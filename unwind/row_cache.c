@@ -52,21 +52,23 @@ static struct ehu_slot *candidate(const struct ehu_row_cache *cache, u64 addr, u
  * @generation: of the sections
  * @addr: the lookup address
  *
+ * A loop for each set: candidate(), which chooses at each step, takes a warm walk 2 % more
+ * instructions.
+ *
  * Return: its slot, or NULL.
  */
 const struct ehu_slot *ehu_row_cache_search(const struct ehu_row_cache *cache, u64 generation,
 					    u64 addr)
 {
-	const u64 key = addr | generation << EHU_SLOT_ADDR_BITS;
 	const struct ehu_slot *s = cache->slot;
 	u32 k, at = ehu_row_cache_first(cache->mask, addr);
 
 	for (k = 1; k < EHU_ROW_CACHE_WAYS; k++)
-		if (s[at ^ k].key == key && ehu_slot_is(&s[at ^ k], generation, addr))
+		if (ehu_slot_is(&s[at ^ k], generation, addr))
 			return &s[at ^ k];
 	at = second_set(cache->mask, addr);
 	for (k = 0; k < EHU_ROW_CACHE_WAYS; k++)
-		if (s[at ^ k].key == key && ehu_slot_is(&s[at ^ k], generation, addr))
+		if (ehu_slot_is(&s[at ^ k], generation, addr))
 			return &s[at ^ k];
 	return NULL;
 }
