@@ -39,7 +39,6 @@ static void open_file(struct bench_mem *m, u32 n)
 	if (f->tried)
 		return;
 	f->tried = true;
-	m->nr_open++;
 	if (mod->memory)
 		status = image_open_memory(mod->memory, mod->memory_size, mod->path, &f->image,
 					   &err);

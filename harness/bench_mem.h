@@ -39,7 +39,6 @@ struct bench_mapped {
  * @file: the files
  * @nr_files: entries of @file
  * @section: CFI of each by target addresses, once it is open
- * @nr_open: how many files were opened
  */
 struct bench_mem {
 	struct ehf_mem mem;
@@ -54,7 +53,6 @@ struct bench_mem {
 	struct ehu_map text;
 	struct bench_mapped *file;
 	u32 nr_files;
-	u32 nr_open;
 	struct ehf_section *section;
 };
 
