@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "harness/json.h"
+#include "harness/order.h"
 #include "harness/plain_rows.h"
 
 #define STACKS		100
@@ -90,13 +91,6 @@ static u64 pass(struct walker *w, const struct bench_set *set, u32 depth)
 	return frames;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Passes that take long enough to be timed; ns a frame, 0 where a walk went wrong. */
 static double group(struct walker *w, const struct job *job)
 {
@@ -122,7 +116,7 @@ static void *run(void *arg)
 		while (k < GROUPS && (ns[k] = group(w, job)) > 0)
 			k++;
 	if (k == GROUPS) {
-		qsort(ns, GROUPS, sizeof(*ns), by_value);
+		qsort(ns, GROUPS, sizeof(*ns), order_double);
 		job->median = ns[GROUPS / 2];
 	}
 	if (w)

@@ -11,16 +11,10 @@
 #include <string.h>
 
 #include "harness/json.h"
+#include "harness/order.h"
 
 enum what { WARM, COLD };
 enum of { LEAST, MEDIAN, MOST };
-
-static int by_value(const void *a, const void *b)
-{
-	const u64 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
 
 /* ns a frame, or 0 where there is none. */
 static double ns(const struct bench_result *r, enum what what, enum of of)
@@ -30,7 +24,7 @@ static double ns(const struct bench_result *r, enum what what, enum of of)
 	if (!r->done || !r->frames)
 		return 0;
 	memcpy(v, what == WARM ? r->warm : r->cold, r->done * sizeof(*v));
-	qsort(v, r->done, sizeof(*v), by_value);
+	qsort(v, r->done, sizeof(*v), order_u64);
 	return (double)v[of == LEAST ? 0 : of == MEDIAN ? r->done / 2 : r->done - 1] /
 	       (double)r->frames;
 }
@@ -47,13 +41,6 @@ static double mean(const struct bench_report *rep, int e, enum what what, enum o
 		sum += log(v);
 	}
 	return rep->nr ? exp(sum / rep->nr) : 0;
-}
-
-static int by_ratio(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /*
@@ -82,7 +69,7 @@ static u32 ratios(const struct bench_report *rep, int e, int other, enum what wh
 			break;
 		ratio[nr++] = exp(sum / rep->nr);
 	}
-	qsort(ratio, nr, sizeof(*ratio), by_ratio);
+	qsort(ratio, nr, sizeof(*ratio), order_double);
 	return nr;
 }
 

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "harness/bench_child.h"
+#include "harness/order.h"
 
 const struct bench_engine *const bench_engines[] = {
 	&bench_ours_cached, &bench_ours_uncached, &bench_libdw, &bench_libunwind_none,
@@ -33,6 +34,13 @@ struct report {
 		u64 all;
 		u64 sure;
 	} hash[];
+};
+
+struct job {
+	const struct bench_engine *engine;
+	const struct bench_set *set;
+	const struct bench_params *params;
+	struct report *out;
 };
 
 /**
@@ -88,13 +96,6 @@ static u64 pass(const struct bench_engine *e, void *engine, const struct bench_s
 	return frames;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const u64 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* FNV-1a over a trace's pcs. */
 static u64 hash_of(const u64 *pc, u32 nr)
 {
@@ -105,10 +106,15 @@ static u64 hash_of(const u64 *pc, u32 nr)
 	return h;
 }
 
-static void child(const struct bench_engine *e, const struct bench_set *set,
-		  const struct bench_params *params, struct report *out)
+/* One repetition, for a process of its own. */
+static bool measure(void *arg)
 {
 	static u64 warm[BENCH_MAX_PASSES], pc[BENCH_MAX_FRAMES];
+	const struct job *job = arg;
+	const struct bench_engine *e = job->engine;
+	const struct bench_set *set = job->set;
+	const struct bench_params *params = job->params;
+	struct report *out = job->out;
 	u64 start, anon, rss, k;
 	cpu_set_t cpus;
 	void *engine;
@@ -124,7 +130,7 @@ static void child(const struct bench_engine *e, const struct bench_set *set,
 	start = bench_now();
 	engine = e->open(set);
 	if (!engine)
-		return;
+		return false;
 	out->frames = pass(e, engine, set);
 	out->cold = bench_now() - start;
 	for (k = 0; k < params->passes; k++) {
@@ -132,7 +138,7 @@ static void child(const struct bench_engine *e, const struct bench_set *set,
 		pass(e, engine, set);
 		warm[k] = bench_now() - start;
 	}
-	qsort(warm, params->passes, sizeof(*warm), by_value);
+	qsort(warm, params->passes, sizeof(*warm), order_u64);
 	out->warm = warm[params->passes / 2];
 	memory_now(&out->anon, &out->rss);
 	out->anon = out->anon > anon ? out->anon - anon : 0;
@@ -145,24 +151,7 @@ static void child(const struct bench_engine *e, const struct bench_set *set,
 		out->hash[n].sure = hash_of(pc, some < nr ? some : nr);
 	}
 	out->good = true;
-}
-
-static bool in_a_process(const struct bench_engine *e, const struct bench_set *set,
-			 const struct bench_params *params, struct report *out, size_t size)
-{
-	int status = 0;
-	pid_t pid;
-
-	memset(out, 0, size);
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		child(e, set, params, out);
-		_exit(0);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid > 0 && !status && out->good;
+	return true;
 }
 
 static void add(struct bench_result *r, const struct report *one)
@@ -214,9 +203,8 @@ int bench_run(const struct bench_set *set, const struct bench_params *params,
 	int nr = 0, e, dw = 0, rc = 0;
 
 	while (bench_engines[nr]) {
-		report[nr] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				  -1, 0);
-		if (report[nr] == MAP_FAILED) {
+		report[nr] = bench_child_room(size);
+		if (!report[nr]) {
 			rc = -ENOMEM;
 			goto out;
 		}
@@ -225,9 +213,13 @@ int bench_run(const struct bench_set *set, const struct bench_params *params,
 		result[nr++] = (struct bench_result){ .agree = set->nr };
 	}
 	for (u64 k = 0; k < params->repeats; k++) {
-		for (e = 0; e < nr; e++)
-			if (in_a_process(bench_engines[e], set, params, report[e], size))
+		for (e = 0; e < nr; e++) {
+			struct job job = { bench_engines[e], set, params, report[e] };
+
+			memset(report[e], 0, size);
+			if (bench_child(measure, &job, NULL))
 				add(&result[e], report[e]);
+		}
 		for (e = 0; e < nr; e++)
 			compare(set, report[e], report[dw], &result[e]);
 	}

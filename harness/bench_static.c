@@ -4,20 +4,20 @@
  */
 #include "harness/bench_static.h"
 
+#include "harness/bench_child.h"
 #include "harness/cli.h"
 #include "harness/image.h"
 #include "harness/plain_rows.h"
 #include "harness/static_run.h"
 
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What is promised; see the man page. */
@@ -25,8 +25,14 @@
 #define MAX_CHECK	2.0
 #define MAX_MEMORY	3.0	/* of libdw's memory */
 
-/* One side's work in a child; the rows go back through a pipe. */
+/* One side's work in a child: how many rows. */
 typedef u64 (*side_fn)(struct image *img, const char *path);
+
+struct job {
+	side_fn side;
+	const char *path;
+	u64 *rows;	/* its parent has that, too */
+};
 
 struct cost {
 	double user;	/* seconds, of all rounds */
@@ -109,37 +115,30 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static bool measure(side_fn side, const char *path, struct cost *cost)
+/* In a child. */
+static bool run(void *arg)
 {
+	const struct job *job = arg;
 	struct image_error err;
 	struct image *img;
-	struct rusage usage;
-	int fd[2], status = 0;
-	u64 rows = 0;
-	bool good;
-	pid_t pid;
 
-	fflush(stdout);
-	if (pipe(fd))
+	if (image_open(job->path, &img, &err))
 		return false;
-	pid = fork();
-	if (!pid) {
-		if (image_open(path, &img, &err))
-			_exit(1);
-		rows = side(img, path);
-		_exit(write(fd[1], &rows, sizeof(rows)) != sizeof(rows));
-	}
-	close(fd[1]);
-	good = pid > 0 && read(fd[0], &rows, sizeof(rows)) == sizeof(rows);
-	close(fd[0]);
-	while (pid > 0 && wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
-		;
-	if (!good || status)
+	*job->rows = job->side(img, job->path);
+	return true;
+}
+
+static bool measure(side_fn side, const char *path, u64 *rows, struct cost *cost)
+{
+	struct job job = { side, path, rows };
+	struct rusage usage;
+
+	if (!bench_child(run, &job, &usage))
 		return false;
 	cost->user += seconds(usage.ru_utime);
 	if (usage.ru_maxrss > cost->rss)
 		cost->rss = usage.ru_maxrss;
-	cost->rows = rows;
+	cost->rows = *rows;
 	return true;
 }
 
@@ -165,6 +164,8 @@ int bench_static(const char *path, unsigned int rounds)
 	struct image_error err;
 	double time, whole, memory;
 	struct image *img;
+	bool done = true;
+	u64 *rows;
 
 	if (image_open(path, &img, &err)) {
 		fprintf(stderr, "%s\n", err.text);
@@ -172,12 +173,16 @@ int bench_static(const char *path, unsigned int rounds)
 		return CLI_STATUS_INPUT;
 	}
 	image_close(img);
-	for (unsigned int i = 0; i < rounds; i++) {
-		if (!measure(our_rows, path, &ours) || !measure(libdw_rows, path, &dw) ||
-		    !measure(whole_check, path, &check)) {
-			fprintf(stderr, "%s: cannot be measured\n", path);
-			return CLI_STATUS_INPUT;
-		}
+	rows = bench_child_room(sizeof(*rows));
+	for (unsigned int i = 0; i < rounds && done; i++)
+		done = rows && measure(our_rows, path, rows, &ours) &&
+		       measure(libdw_rows, path, rows, &dw) &&
+		       measure(whole_check, path, rows, &check);
+	if (rows)
+		munmap(rows, sizeof(*rows));
+	if (!done) {
+		fprintf(stderr, "%s: cannot be measured\n", path);
+		return CLI_STATUS_INPUT;
 	}
 	printf("%s, mean of %u rounds\n", path, rounds);
 	print_cost("ehunwind rows", &ours, rounds);

@@ -6,21 +6,20 @@
 #include "harness/bench_visit.h"
 
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "ehframe/plain.h"
 #include "ehframe/program.h"
+#include "harness/bench_child.h"
 #include "harness/cli.h"
 #include "harness/image.h"
 #include "harness/json.h"
+#include "harness/order.h"
 #include "harness/static_fdes.h"
 
 #ifndef DW_OP_breg0
@@ -47,8 +46,11 @@ struct outcome {
 	struct tally tally;
 };
 
-/* The file in one process, and the addresses to visit. */
+/* What a process does: the file in it, and the addresses to visit. */
 struct job {
+	const struct side *side;
+	const char *path;
+	struct outcome *out;	/* its parent has that, too */
 	struct image *img;
 	struct ehf_ctx ctx;
 	struct ehf_cost cost;
@@ -310,14 +312,16 @@ static bool sweep(void)
 }
 
 /* In a child: both passes of a side. */
-static bool run(const struct side *side, const char *path, struct job *job, struct outcome *out)
+static bool run(void *arg)
 {
 	static struct ehf_plain_cie cies[EHF_MEMO_PLAIN];
+	struct job *job = arg;
+	struct outcome *out = job->out;
 	struct image_error err;
 	u64 avail = 0;
 	const u8 *p;
 
-	if (image_open(path, &job->img, &err))
+	if (image_open(job->path, &job->img, &err))
 		return false;
 	job->ctx = image_ctx(job->img, &ehf_limits_file, &job->cost);
 	job->ctx.memo = &job->memo;
@@ -332,35 +336,11 @@ static bool run(const struct side *side, const char *path, struct job *job, stru
 		u64 start = cpu_now();
 
 		out->tally = (struct tally){ 0 };
-		if (!side->fn(job, &out->tally))
+		if (!job->side->fn(job, &out->tally))
 			return false;
 		out->ns[k] = cpu_now() - start;
 	}
 	return true;
-}
-
-static bool measure(const struct side *side, const char *path, struct job *job,
-		    struct outcome *out)
-{
-	int fd[2], status = 0;
-	bool good;
-	pid_t pid;
-
-	fflush(stdout);
-	if (pipe(fd))
-		return false;
-	pid = fork();
-	if (!pid) {
-		good = run(side, path, job, out) &&
-		       write(fd[1], out, sizeof(*out)) == (ssize_t)sizeof(*out);
-		_exit(!good);
-	}
-	close(fd[1]);
-	good = pid > 0 && read(fd[0], out, sizeof(*out)) == (ssize_t)sizeof(*out);
-	close(fd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return good && !status;
 }
 
 /* xorshift64: the same order each time. */
@@ -411,17 +391,10 @@ static u64 *addresses(const char *path, size_t *nr)
 	return pc;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Three figures of some values, which are put in order. */
 static void spread(double *value, u32 nr, double *median, double *least, double *most)
 {
-	qsort(value, nr, sizeof(*value), by_value);
+	qsort(value, nr, sizeof(*value), order_double);
 	*least = value[0];
 	*most = value[nr - 1];
 	*median = nr & 1 ? value[nr / 2] : (value[nr / 2 - 1] + value[nr / 2]) / 2;
@@ -489,27 +462,30 @@ int bench_visit(const char *path, u32 rounds, bool json)
 {
 	struct figures *f = calloc(NR_SIDES, sizeof(*f));
 	struct job *job = calloc(1, sizeof(*job));
-	struct outcome out;
+	struct outcome *out = bench_child_room(sizeof(*out));
 	size_t nr = 0;
 	u64 *pc = addresses(path, &nr);
-	int status = f && job && nr ? CLI_STATUS_OK : CLI_STATUS_INPUT;
+	int status = f && job && out && nr ? CLI_STATUS_OK : CLI_STATUS_INPUT;
 
 	if (rounds > MAX_ROUNDS)
 		rounds = MAX_ROUNDS;
 	if (job) {
+		job->path = path;
+		job->out = out;
 		job->pc = pc;
 		job->nr = nr;
 	}
 	for (u32 k = 0; !status && k < rounds; k++) {
 		for (size_t n = 0; !status && n < NR_SIDES; n++) {
-			if (!measure(&sides[n], path, job, &out) || !out.tally.nr) {
+			job->side = &sides[n];
+			if (!bench_child(run, job, NULL) || !out->tally.nr) {
 				fprintf(stderr, "%s: %s: cannot be measured\n", path, sides[n].name);
 				status = CLI_STATUS_INPUT;
 				break;
 			}
-			f[n].tally = out.tally;
+			f[n].tally = out->tally;
 			for (u32 p = 0; p < PASSES; p++)
-				f[n].ns[p][k] = (double)out.ns[p] / (double)out.tally.nr;
+				f[n].ns[p][k] = (double)out->ns[p] / (double)out->tally.nr;
 		}
 	}
 	if (!status && !json)
@@ -523,6 +499,8 @@ int bench_visit(const char *path, u32 rounds, bool json)
 		if (!tell(path, f, &sides[n], libdw, rounds, json))
 			status = CLI_STATUS_DIFFERS;
 	}
+	if (out)
+		munmap(out, sizeof(*out));
 	free(pc);
 	free(job);
 	free(f);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "harness/order.h"
+
 struct odd_range {
 	u64 start;
 	u64 end;
@@ -463,13 +465,6 @@ static bool owned_whole(struct check *c, const struct static_fde *sf, struct ehf
 	       lookup(c, sf->addr, sf->end - 1, scratch) == OWN;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void make_edges(struct check *c)
 {
 	const struct ehf_section *s = &c->img->section;
@@ -485,7 +480,7 @@ static void make_edges(struct check *c)
 	}
 	for (u64 i = 0; i < entries && ehf_entry_read(&c->ctx, s, i, &e); i++)
 		c->edge[c->nr_edges++] = e.start;
-	qsort(c->edge, c->nr_edges, sizeof(*c->edge), by_value);
+	qsort(c->edge, c->nr_edges, sizeof(*c->edge), order_u64);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "harness/json.h"
+#include "harness/order.h"
 
 /*
  * A file can make each of its FDEs run a CIE as long as all of them. Once so many instructions
@@ -28,13 +29,6 @@ struct walk {
 	size_t nr;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool read_table(struct walk *w)
 {
 	const struct ehf_section *s = w->s;
@@ -52,7 +46,7 @@ static bool read_table(struct walk *w)
 		if (ehf_entry_read(&w->ctx, s, i, &e))
 			w->table[nr++] = e.fde;
 	}
-	qsort(w->table, nr, sizeof(*w->table), by_value);
+	qsort(w->table, nr, sizeof(*w->table), order_u64);
 	for (size_t i = 0; i < nr; i++) {
 		if (!i || w->table[i] != w->table[w->nr - 1])
 			w->table[w->nr++] = w->table[i];
@@ -62,7 +56,7 @@ static bool read_table(struct walk *w)
 
 static bool in_table(const struct walk *w, u64 fde)
 {
-	u64 *at = w->nr ? bsearch(&fde, w->table, w->nr, sizeof(*w->table), by_value) : NULL;
+	u64 *at = w->nr ? bsearch(&fde, w->table, w->nr, sizeof(*w->table), order_u64) : NULL;
 
 	if (at)
 		w->seen[at - w->table] = true;
