@@ -193,19 +193,25 @@ TH_UNUSED static bool is_complete(const struct trace *t)
 	} \
 } while (0)
 
-/* A counter of the module. */
-TH_UNUSED static long long count_of(const char *name)
+/* A number from a file of lines "NAME[:] NUMBER"; -1 where it is not there. */
+TH_UNUSED static long long number_in(const char *path, const char *name)
 {
-	FILE *f = fopen("/sys/kernel/debug/ehunwind/counts", "r");
-	char line[200], key[40];
+	FILE *f = fopen(path, "r");
+	char line[200], key[64];
 	long long n, found = -1;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%39s %lld", key, &n) == 2 && !strcmp(key, name))
+		if (sscanf(line, "%63[^: ]%*[: ]%lld", key, &n) == 2 && !strcmp(key, name))
 			found = n;
 	if (f)
 		fclose(f);
 	return found;
+}
+
+/* A counter of the module. */
+TH_UNUSED static long long count_of(const char *name)
+{
+	return number_in("/sys/kernel/debug/ehunwind/counts", name);
 }
 
 FIXTURE(dev)

@@ -314,21 +314,6 @@ TEST_F_TIMEOUT(disk, pages_leave_during_walks, 60)
 	LEAVE();
 }
 
-/* A number from a file of lines "NAME[:] NUMBER". */
-static long long number_in(const char *path, const char *name)
-{
-	FILE *f = fopen(path, "r");
-	char line[200], key[64];
-	long long n, found = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63[^: ]%*[: ]%lld", key, &n) == 2 && !strcmp(key, name))
-			found = n;
-	if (f)
-		fclose(f);
-	return found;
-}
-
 /*
  * All memory but 32 MiB is locked; then more than is left is written again and again. Whoever is
  * killed because nothing can be had any more is this one.
