@@ -15,18 +15,11 @@
 
 #include "arch/arch.h"
 #include "ehframe/program.h"
+#include "selftests/lib/fuzz_check.h"
 #include "selftests/lib/plain_check.h"
 #include "selftests/lib/walk_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)                                                               \
-	do {                                                                      \
-		if (!(cond)) {                                                    \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
-			abort();                                                  \
-		}                                                                 \
-	} while (0)
 
 struct input {
 	u8 arch;

@@ -6,21 +6,10 @@
 #ifndef SELFTESTS_LIB_PLAIN_CHECK_H
 #define SELFTESTS_LIB_PLAIN_CHECK_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ehframe/plain.h"
 #include "ehframe/program.h"
 #include "harness/plain_rows.h"
-
-#define PLAIN_CHECK(cond)                                                         \
-	do {                                                                      \
-		if (!(cond)) {                                                    \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
-			abort();                                                  \
-		}                                                                 \
-	} while (0)
+#include "selftests/lib/fuzz_check.h"
 
 /* FDEs of a section whose rows are looked at, and rows of each. */
 #define PLAIN_CHECK_FDES	64
@@ -72,10 +61,10 @@ static inline void plain_check_pc(struct plain_check *c, u64 pc)
 
 	c->ctx.cost = &cost;
 	if (ehf_plain_find(&c->ctx, c->s, &c->table, pc, &is)) {
-		PLAIN_CHECK(!ehf_row_find(&c->ctx, c->s, pc, &row));
-		PLAIN_CHECK(ehf_plain_pack(c->ctx.abi, &row, &want));
-		PLAIN_CHECK(want.word == is.word);
-		PLAIN_CHECK(row.start <= pc && pc < row.end);
+		CHECK(!ehf_row_find(&c->ctx, c->s, pc, &row));
+		CHECK(ehf_plain_pack(c->ctx.abi, &row, &want));
+		CHECK(want.word == is.word);
+		CHECK(row.start <= pc && pc < row.end);
 		if (c->nr_pcs < EHF_ARRAY_SIZE(c->pc))
 			c->pc[c->nr_pcs++] = pc;
 	}
@@ -94,11 +83,11 @@ static inline void plain_check_rows(struct plain_check *c, struct ehf_pass *pass
 
 	ehf_program_start(&p, &c->ctx, &fde);
 	while ((nr = ehf_pass_rows(pass, got, max)) != 0) {
-		PLAIN_CHECK(nr <= max);
+		CHECK(nr <= max);
 		for (u32 k = 0; k < nr; k++) {
-			PLAIN_CHECK(!rest);
-			PLAIN_CHECK(ehf_program_next(&p, &row));
-			PLAIN_CHECK(plain_row_same(c->ctx.abi, &got[k], &row));
+			CHECK(!rest);
+			CHECK(ehf_program_next(&p, &row));
+			CHECK(plain_row_same(c->ctx.abi, &got[k], &row));
 			rest = got[k].row.word & EHF_PLAIN_STOP;
 		}
 		all += nr;
@@ -106,8 +95,8 @@ static inline void plain_check_rows(struct plain_check *c, struct ehf_pass *pass
 			return;
 	}
 	if (!rest)
-		PLAIN_CHECK(!ehf_program_next(&p, &row));
-	PLAIN_CHECK(!ehf_pass_rows(pass, got, max));
+		CHECK(!ehf_program_next(&p, &row));
+	CHECK(!ehf_pass_rows(pass, got, max));
 }
 
 /* Lookups around an FDE and around the rows that it begins with. */
@@ -150,28 +139,28 @@ static inline void plain_check_section(struct plain_check *c)
 				break;
 		}
 		if (addr >= c->s->eh_frame_end || (!want && rec.kind == EHF_RECORD_END)) {
-			PLAIN_CHECK(!more && !is);
-			PLAIN_CHECK(!ehf_pass_next(&pass, &is));
+			CHECK(!more && !is);
+			CHECK(!ehf_pass_next(&pass, &is));
 			break;
 		}
-		PLAIN_CHECK(more && is == want);
-		PLAIN_CHECK(pass.rec.addr == addr && pass.rec.kind == rec.kind &&
-			    pass.rec.cie == rec.cie);
+		CHECK(more && is == want);
+		CHECK(pass.rec.addr == addr && pass.rec.kind == rec.kind &&
+		      pass.rec.cie == rec.cie);
 		if (want && rec.next == addr) {
-			PLAIN_CHECK(!ehf_pass_next(&pass, &is));
+			CHECK(!ehf_pass_next(&pass, &is));
 			break;
 		}
-		PLAIN_CHECK(pass.rec.next == rec.next);
+		CHECK(pass.rec.next == rec.next);
 		addr = rec.next;
 		if (want)
 			continue;
-		PLAIN_CHECK(pass.fde.addr == fde.addr && pass.fde.start == fde.start);
-		PLAIN_CHECK(pass.fde.range_end == fde.range_end && pass.fde.insns == fde.insns);
-		PLAIN_CHECK(pass.fde.end == fde.end);
-		PLAIN_CHECK(pass.fde.cie.addr == fde.cie.addr &&
-			    pass.fde.cie.insns == fde.cie.insns &&
-			    pass.fde.cie.ra_reg == fde.cie.ra_reg &&
-			    pass.fde.cie.flags == fde.cie.flags);
+		CHECK(pass.fde.addr == fde.addr && pass.fde.start == fde.start);
+		CHECK(pass.fde.range_end == fde.range_end && pass.fde.insns == fde.insns);
+		CHECK(pass.fde.end == fde.end);
+		CHECK(pass.fde.cie.addr == fde.cie.addr &&
+		      pass.fde.cie.insns == fde.cie.insns &&
+		      pass.fde.cie.ra_reg == fde.cie.ra_reg &&
+		      pass.fde.cie.flags == fde.cie.flags);
 		plain_check_rows(c, &pass, rooms[nr % EHF_ARRAY_SIZE(rooms)]);
 		plain_check_lookups(c, &fde);
 	}
