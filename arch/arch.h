@@ -74,6 +74,9 @@ struct ehu_signal_layout {
  *	0 where addresses are not signed
  * @sample: how perf numbers the registers of a sample
  * @nr_sample: entries of @sample
+ * @sample_lost: perf's bits of registers that a sample in the kernel may have no values of: all
+ *	of them are ~0 then
+ * @sample_stale: perf's bits of registers that a sample in user mode has old values of
  * @signal: layouts of signal frames, @nr_signal of them
  */
 struct ehu_arch {
@@ -89,6 +92,8 @@ struct ehu_arch {
 	u8 va_bits;
 	const struct ehu_sample_reg *sample;
 	u32 nr_sample;
+	u64 sample_lost;
+	u64 sample_stale;
 	const struct ehu_signal_layout *signal;
 	u32 nr_signal;
 };

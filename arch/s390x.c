@@ -24,6 +24,13 @@ static const struct ehu_sample_reg sample[] = {
 };
 
 /*
+ * Linux (6.1: perf_reg_value(), perf_sample_regs_user()) gives a sample in user mode the FPRs that
+ * the thread had when they were saved last, at an earlier switch: what a leaf parked in one (r11,
+ * r14) would come out as another's. A sample in the kernel has them saved first.
+ */
+#define SAMPLE_STALE	(0xffffULL << 16)
+
+/*
  * Signal frames are told by the system call at the trampoline's pc: svc 173 (rt_sigreturn) or
  * svc 119 (sigreturn). SP points to the frame: a register save area of 160 bytes; then, for
  * the first, the svc, a siginfo at 168 and a ucontext at 296 whose _sigregs begin 40 bytes in;
@@ -65,6 +72,7 @@ const struct ehu_arch ehu_arch_s390x = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.sample_stale	= SAMPLE_STALE,
 	.signal		= signal_layouts,
 	.nr_signal	= EHF_ARRAY_SIZE(signal_layouts),
 };

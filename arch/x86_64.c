@@ -26,6 +26,9 @@ static const struct ehu_sample_reg sample[] = {
 	{ 23, R15 },
 };
 
+/* BX and R12-R15, which an NMI in the kernel has no right values of: perf makes all of them ~0. */
+#define SAMPLE_LOST	(1ULL << 1 | 0xfULL << 20)
+
 /*
  * rt_sigframe as __restore_rt sees it: the return address is popped, SP points to the
  * ucontext; its mcontext begins 40 bytes in, with x32's smaller pointers 24 bytes in
@@ -96,6 +99,7 @@ const struct ehu_arch ehu_arch_x86_64 = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.sample_lost	= SAMPLE_LOST,
 	.signal		= signal_64,
 	.nr_signal	= EHF_ARRAY_SIZE(signal_64),
 };
@@ -112,6 +116,7 @@ const struct ehu_arch ehu_arch_x32 = {
 	.sp_align	= 8,
 	.sample		= sample,
 	.nr_sample	= EHF_ARRAY_SIZE(sample),
+	.sample_lost	= SAMPLE_LOST,
 	.signal		= signal_x32,
 	.nr_signal	= EHF_ARRAY_SIZE(signal_x32),
 };

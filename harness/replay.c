@@ -12,12 +12,6 @@
 #define BELOW_REACH	(1ULL << 20)
 #define ABOVE_REACH	(8ULL << 20)
 
-/* perf's bits of BX and R12-R15, which an NMI in the kernel has no right values of. */
-#define X86_LOST	(1ULL << 1 | 0xfULL << 20)
-
-/* DWARF number of s390x's f0; the other FPRs follow in an order of their own. */
-#define S390_FPR	16
-
 static const char *const untestable_names[] = {
 #define X(sym, name, text) [REPLAY_##sym] = name,
 	REPLAY_UNTESTABLES(X)
@@ -305,37 +299,25 @@ static void learn_mask(struct replay *r, const struct ehu_arch *arch, u64 mask)
 	r->mask_arch = arch;
 }
 
-static bool is_x86(const struct ehu_arch *arch)
+static bool in_user_mode(const struct perf_event_rec *rec)
 {
-	return arch == &ehu_arch_x86_64 || arch == &ehu_arch_x32;
+	return (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 }
 
 /* All of the registers that an NMI in the kernel has no values of are marked so. */
 static bool lost_in_kernel(const struct replay *r, const struct perf_event_rec *rec)
 {
 	const struct perf_rec_sample *s = &rec->sample;
+	const u64 lost = r->arch->sample_lost;
 	u32 k = 0;
 
-	if ((rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER ||
-	    !is_x86(r->arch) || !(s->regs_mask & X86_LOST))
+	if (in_user_mode(rec) || !(s->regs_mask & lost))
 		return false;
 	for (u64 left = s->regs_mask; left && k < s->nr_regs; left &= left - 1, k++) {
-		if (left & -left & X86_LOST && s->regs[k] != ~0ULL)
+		if (left & -left & lost && s->regs[k] != ~0ULL)
 			return false;
 	}
 	return true;
-}
-
-/*
- * Linux for s390x (6.1: perf_reg_value(), perf_sample_regs_user()) gives a sample in user mode the
- * FPRs that the thread had when they were saved last, at an earlier switch: what a leaf parked in
- * one (r11, r14) would come out as another's. A sample in the kernel has them saved first.
- */
-static bool is_stale(const struct replay *r, const struct perf_event_rec *rec, u8 reg)
-{
-	return r->arch == &ehu_arch_s390x && reg >= S390_FPR && reg < S390_FPR + 16 &&
-	       !r->has_fprs && !r->core &&
-	       (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 }
 
 /* Fills in the registers; false where pc or stack pointer is missing. */
@@ -344,17 +326,21 @@ static bool take_regs(struct replay *r, const struct perf_event_rec *rec)
 	const struct perf_rec_sample *s = &rec->sample;
 	const struct ehu_arch *arch = r->arch;
 	bool has_ip = false;
+	u64 skip = 0;
 
 	if (r->mask != s->regs_mask || r->mask_arch != arch)
 		learn_mask(r, arch, s->regs_mask);
 	memset(&r->regs, 0, sizeof(r->regs));
 	r->kernel_regs = lost_in_kernel(r, rec);
+	if (r->kernel_regs)
+		skip = arch->sample_lost;
+	else if (in_user_mode(rec) && !r->has_fprs && !r->core)
+		skip = arch->sample_stale;
 	for (u32 k = 0; k < arch->nr_sample && k < PERF_ABI_MAX_REGS; k++) {
 		const struct ehu_sample_reg *at = &arch->sample[k];
 		u64 value;
 
-		if (r->index[k] >= s->nr_regs || is_stale(r, rec, at->reg) ||
-		    (r->kernel_regs && X86_LOST >> (at->bit & 63) & 1))
+		if (r->index[k] >= s->nr_regs || skip >> (at->bit & 63) & 1)
 			continue;
 		value = ehf_addr(&arch->abi, s->regs[r->index[k]]);
 		if (at->reg == EHU_SAMPLE_IP) {

@@ -141,7 +141,7 @@ struct replay_stats {
  * @core: a core dump that has the memory: what it holds is read from there, the rest from files;
  *	NULL where there is none. Set by who has it, once
  * @has_fprs: FPRs of samples are those of that moment. Set by who knows, once: perf's of s390x are
- *	not (see replay.c)
+ *	not (see arch/s390x.c)
  * @ra_mask: bits of a return address that are address; 0 where that is not known
  * @sp_index: where the stack pointer is among a sample's values
  * @stats: counters

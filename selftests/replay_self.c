@@ -366,6 +366,39 @@ TEST_F(replay, registers_lost_in_the_kernel)
 	EXPECT_EQ(bits, self->r.regs.known & bits);
 }
 
+/* Linux for s390x: FPRs of a sample in user mode are those of an earlier moment. */
+TEST_F(replay, registers_stale_in_user_mode)
+{
+	const u64 fprs = 0xffffULL << 16;	/* by DWARF number and by perf's bit */
+	u64 *regs = self->rec.sample.regs;
+
+	ASSERT_EQ(REPLAY_TESTABLE, sample(self));
+	task_find(self->t, PID)->maps->arch = &ehu_arch_s390x;
+	self->rec.sample.regs_mask = 0xffffffffULL | 1ULL << 33;
+	self->rec.sample.nr_regs = 33;
+	for (u32 k = 0; k < 32; k++)
+		regs[k] = 1000 + k;
+	regs[15] = snap.sp;
+	regs[32] = snap.regs[8];
+	ASSERT_EQ(REPLAY_TESTABLE, sample(self));
+	EXPECT_EQ(snap.regs[8], self->r.regs.ip);
+	EXPECT_EQ(0xffffULL, self->r.regs.known);
+	EXPECT_EQ(1014, self->r.regs.reg[14]);
+	/* In the kernel they have been saved before: f0, f2 (DWARF 17), f15. */
+	self->rec.misc = PERF_RECORD_MISC_KERNEL;
+	ASSERT_EQ(REPLAY_TESTABLE, sample(self));
+	EXPECT_EQ(0xffffULL | fprs, self->r.regs.known);
+	EXPECT_EQ(1016, self->r.regs.reg[16]);
+	EXPECT_EQ(1018, self->r.regs.reg[17]);
+	EXPECT_EQ(1031, self->r.regs.reg[31]);
+	EXPECT_FALSE(self->r.kernel_regs);
+	/* Someone who took them at that very moment. */
+	self->rec.misc = PERF_RECORD_MISC_USER;
+	self->r.has_fprs = true;
+	ASSERT_EQ(REPLAY_TESTABLE, sample(self));
+	EXPECT_EQ(0xffffULL | fprs, self->r.regs.known);
+}
+
 TEST_F(replay, other_masks)
 {
 	/* BP SP IP, then BX SP IP. */
