@@ -411,8 +411,8 @@ static void fetch_ahead(const struct check_run_samples *s, const struct perf_eve
 
 		if (cfa - 64 >= sample->stack_size)
 			continue;
-		__builtin_prefetch(next + at + cfa - 8);
-		__builtin_prefetch(next + at + cfa - 48);
+		ehf_prefetch(next + at + cfa - 8);
+		ehf_prefetch(next + at + cfa - 48);
 	}
 }
 

@@ -543,7 +543,7 @@ static int take_record(struct perf_data *pd, u64 pos, const u8 *p, size_t size,
 	if (pd->outline && stays && perf_decode_outline(pd->dec, p, size, pos, out)) {
 		out->stays = true;
 		/* Samples are far apart and mostly of one size: one of the next is fetched already. */
-		__builtin_prefetch(p + 4 * size);
+		ehf_prefetch(p + 4 * size);
 		return 1;
 	}
 	rc = perf_decode_record(pd->dec, p, size, pos, out, &why);

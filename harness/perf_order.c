@@ -138,8 +138,8 @@ static void fetch_ahead(const struct item *item)
 	if (item->kept || item->size < 1024)
 		return;
 	for (u32 k = 0; k < 384; k += 64)
-		__builtin_prefetch(item->raw + k);
-	__builtin_prefetch(item->raw + item->size - 8);
+		ehf_prefetch(item->raw + k);
+	ehf_prefetch(item->raw + item->size - 8);
 }
 
 static void take_oldest(struct perf_order *q)
